@@ -18,7 +18,7 @@ public struct URLSessionMetricsObserver: URLSessionTaskObserver {
 
     /// Creates an observer.
     ///
-    /// - Parameter factory: The backend; `nil` for the one with which the program has bootstrapped `MetricsSystem`.
+    /// - Parameter factory: The backend; `nil` for the backend with which the program has bootstrapped `MetricsSystem`.
     public init(factory: (any MetricsFactory)? = nil) {
         let factory = factory ?? MetricsSystem.factory
         self.factory = factory

@@ -13,7 +13,7 @@ public struct URLSessionTraceObserver: URLSessionTaskObserver {
 
     /// Creates an observer.
     ///
-    /// - Parameter tracer: The tracer; `nil` for the one that is active when a task starts.
+    /// - Parameter tracer: The tracer; `nil` for the tracer that is active when a task starts.
     public init(tracer: (any Tracer)? = nil) { self.tracer = tracer }
 
     public func taskWillStart(_ task: URLSessionTask) -> (any URLSessionTaskObservation)? {

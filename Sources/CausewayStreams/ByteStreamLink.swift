@@ -130,7 +130,7 @@ final class ByteStreamLink: StreamLink {
         }
     }
 
-    /// Closes the byte stream. Only the first call has an effect, because a later one could abort a graceful close.
+    /// Closes the byte stream. Only the first call has an effect, because a later call could abort a graceful close.
     private func close(isInterrupted: Bool) {
         let isFirst = state.withLock { state in
             defer { state.isClosed = true }

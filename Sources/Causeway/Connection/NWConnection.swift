@@ -75,7 +75,8 @@ public final class NWConnection: Sendable {
     /// Ends the connection at once: TCP sends a reset.
     public func forceCancel() { driver.cancel(.abortive, observer: self) }
 
-    /// Abandons the current address and continues with the next one. If there is no other address, the connection waits.
+    /// Abandons the current address and continues with the next address. If there is no other address, the connection
+    /// waits.
     ///
     /// A TCP connection that is ready cannot continue: it fails with `ECONNABORTED`.
     public func cancelCurrentEndpoint() { driver.cancelCurrentEndpoint() }

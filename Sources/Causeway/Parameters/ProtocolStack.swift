@@ -23,7 +23,8 @@ extension NWParameters {
             layers = LockedValue(Layers(application: application, transport: transport, internet: internet))
         }
 
-        /// The protocols above the transport. The first one is nearest to the program, for example `[framer, TLS]`.
+        /// The protocols above the transport. The first protocol is nearest to the program, for example `[framer,
+        /// TLS]`.
         public var applicationProtocols: [NWProtocolOptions] {
             get { layers.withLock { $0.application } }
             set { layers.withLock { $0.application = newValue } }

@@ -39,7 +39,8 @@ final class PathWatch: Sendable {
         set { progress.withLock { $0.path = newValue } }
     }
 
-    /// Adds a listener and, if it is the first one, starts the watch. The listener is called first with the current path.
+    /// Adds a listener and, if it is the first listener, starts the watch. The listener is called first with the
+    /// current path.
     ///
     /// - Returns: The number for ``forget(_:)``; `nil` if the watch was stopped.
     @discardableResult

@@ -19,7 +19,7 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
         case httpCONNECT(NWEndpoint, tls: NWProtocolTLS.Options?)
         case relay([RelayHop])
         case obliviousHTTP(RelayHop, resourcePath: String, gatewayKeyConfig: Data)
-        /// Several proxies. Each proxy is reached through the previous one.
+        /// Several proxies. Each proxy is reached through the previous proxy.
         case chain([ProxyConfiguration])
         /// Proxies selected by a script.
         case script(PACSource)
@@ -98,7 +98,7 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
         self.matchDomains = matchDomains
     }
 
-    /// Creates a chain of proxies, nearest first: each proxy is reached through the previous one. Only on Linux.
+    /// Creates a chain of proxies, nearest first: each proxy is reached through the previous proxy. Only on Linux.
     ///
     /// The domain lists and ``allowFailover`` of the chain apply, and those of its elements are ignored. Each element
     /// keeps its own credential.

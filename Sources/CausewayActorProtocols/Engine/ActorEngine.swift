@@ -185,7 +185,8 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
         guard let count = members[peer]?.answeredGreetings, count <= ActorLimits.greetingCount else {
             return violated(peer, "more than \(ActorLimits.greetingCount) greetings of new actor systems")
         }
-        // A second greeting comes from a new actor system at the peer, which does not know the first one's calls and listings.
+        // A second greeting comes from a new actor system at the peer, which does not know the first system's calls and
+        // listings.
         if count > 1 { drop(peer, .lost("the peer has another actor system now")) }
         greet(peer, wantsAnswer: false)
     }

@@ -1,6 +1,6 @@
 internal import CausewayWire
 
-/// The goodbyes for removed records: a first one, and repeats for hosts that missed it (RFC 6762 §10.1).
+/// The goodbyes for removed records: a first goodbye, and repeats for hosts that missed it (RFC 6762 §10.1).
 struct Goodbyes: Sendable {
     /// Maximum number of records whose goodbyes are repeated.
     private static let repeatLimit = 256

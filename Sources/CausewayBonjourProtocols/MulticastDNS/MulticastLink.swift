@@ -119,7 +119,7 @@ package struct MulticastLink: Sendable {
         responder.unregister(id)
     }
 
-    /// Whether goodbyes must still be repeated for hosts that missed the first one.
+    /// Whether goodbyes must still be repeated for hosts that missed the first goodbye.
     package var isDeparting: Bool { responder.isDeparting }
 
     // MARK: The link

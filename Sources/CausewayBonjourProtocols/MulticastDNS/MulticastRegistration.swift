@@ -158,7 +158,8 @@ struct MulticastRegistration: Sendable {
 
     private mutating func announce(after sent: Int, isNew: Bool, at now: Duration) -> [Action] {
         didReportEstablished = true
-        // Each interval is twice the previous one (RFC 6762 §8.3). The announcements are sent after 0, 1, 3 and 7 seconds.
+        // Each interval is twice the previous interval (RFC 6762 §8.3). The announcements are sent after 0, 1, 3 and 7
+        // seconds.
         phase =
             sent + 1 < announcementCount ? .announcing(sent: sent + 1, next: now + .seconds(1 << sent)) : .established
         return isNew ? [.established, .announce(isFirst: true)] : [.announce(isFirst: sent == 0)]

@@ -88,7 +88,7 @@ struct OwnRecords: Sendable {
         }
     }
 
-    /// Removes a registration's records. The set must be equal to the one added.
+    /// Removes a registration's records. The set must be equal to the set that was added.
     mutating func remove(_ content: RecordSet) {
         for record in content.records where single.removeValue(forKey: record.name) == nil {
             common[record.name]?.remove(record)

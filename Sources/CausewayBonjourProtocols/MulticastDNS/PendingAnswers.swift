@@ -91,7 +91,7 @@ struct PendingAnswers: Sendable {
             let old = entry.isRepeat ? nil : dues[record]
             entry.earliest = min(entry.earliest, earliest)
             if entry.askers.count < Self.askerLimit { entry.askers.insert(peer) } else { entry.isForAll = true }
-            // A new answer replaces a pending repeat of an earlier one, and is itself repeated `repeats` times.
+            // A new answer replaces a pending repeat of an earlier answer, and is itself repeated `repeats` times.
             entry.repeats = entry.isRepeat ? repeats : max(entry.repeats, repeats)
             entry.gap = Self.spacing
             entry.isRepeat = false

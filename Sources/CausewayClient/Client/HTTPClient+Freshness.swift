@@ -40,7 +40,7 @@ extension HTTPClient {
     }
 }
 
-/// The responses from ``HTTPClient/values(_:as:)``: the stored one, if any, and the fresh one.
+/// The responses from ``HTTPClient/values(_:as:)``: the stored response, if any, and the fresh response.
 public struct StoredThenFresh<Value: Sendable>: AsyncSequence, Sendable {
     /// Returns the response for step 0 (cache) or 1 (server); `nil` if the step has none.
     typealias Step = @Sendable (Int) async throws -> ClientResponse<Value>?

@@ -2,7 +2,8 @@ internal import CausewaySystem
 public import CausewayURLLoading
 internal import Foundation
 
-/// Adds a bearer token to requests (RFC 6750), and gets a new one when the server refuses it with status 401.
+/// Adds a bearer token to requests (RFC 6750), and gets a new token when the server refuses the old token with status
+/// 401.
 ///
 /// Requests refused with an old token at the same time share one refresh. Each request is repeated once; a second refusal is delivered.
 /// Status 401 means that the server did not apply the request (RFC 9110 §15.5.2), so non-idempotent requests are repeated, too.

@@ -1,4 +1,4 @@
-/// A client's token and its replacements. A late refusal of an old token does not replace a new one.
+/// A client's token and its replacements. A late refusal of an old token does not replace a new token.
 struct TokenState: Sendable {
     /// The consequence of a refused token.
     enum Refusal: Equatable, Sendable {
@@ -10,7 +10,7 @@ struct TokenState: Sendable {
         case fail
     }
 
-    /// The current token; `nil` before the first one.
+    /// The current token; `nil` before the first token.
     private(set) var token: String?
     /// The token's generation, starting at 0.
     private(set) var generation = 0

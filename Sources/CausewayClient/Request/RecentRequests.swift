@@ -1,7 +1,7 @@
 /// The prepared forms of recent simple requests, so that a repeated request is not built from text again.
 ///
 /// Only requests that consist of a method and a path are kept. Parameters, header fields and contents can be secrets, and mostly differ.
-/// The number of requests and the length of their paths are bounded. A new request replaces the one in its slot.
+/// The number of requests and the length of their paths are bounded. A new request replaces the request in its slot.
 struct RecentRequests: Sendable {
     /// A simple request's components, besides its client's settings.
     struct Shape: Hashable, Sendable {

@@ -10,8 +10,8 @@ extension XMLTree {
     ///   - data: The document.
     ///   - charset: The encoding named by the response; `nil` for none.
     ///   - limits: The limits on the document's cost.
-    ///   - recovers: Whether to recover from violations of XML's rules and record them in ``problems``. Otherwise the first one is thrown.
-    ///     Limits apply in both cases; anything beyond them is left out.
+    ///   - recovers: Whether to recover from violations of XML's rules and record them in ``problems``. Otherwise the
+    ///     first violation is thrown. Limits apply in both cases; anything beyond them is left out.
     /// - Throws: ``Problem`` if the document has no element, has more nodes than the limit, or violates a rule.
     public init(
         parsing data: Data, charset: String? = nil, limits: Limits = Limits(), recovers: Bool = false
@@ -65,7 +65,7 @@ struct XMLTreeBuilder {
             endText()
             guard let element = open.popLast() else { return }
             if open.isEmpty {
-                // A recovered document can have several roots. The first one counts.
+                // A recovered document can have several roots. The first root counts.
                 root = root ?? element
             } else {
                 open[open.count - 1].children.append(.element(element))

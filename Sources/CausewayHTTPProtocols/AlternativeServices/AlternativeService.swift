@@ -37,7 +37,7 @@ package enum AlternativeServicesField: Equatable, Sendable {
     package static let maximumCount = 16
     /// The lifetime of an alternative without the `ma` parameter: 24 hours.
     private static let defaultAge = 86_400
-    /// The maximum lifetime: a year. Longer lifetimes are reduced to this one.
+    /// The maximum lifetime: a year. Longer lifetimes are reduced to this lifetime.
     private static let maximumAge = 31_536_000
 
     /// Parses a response's `Alt-Svc` lines as one list. Returns `nil` if there is no such line, or no valid

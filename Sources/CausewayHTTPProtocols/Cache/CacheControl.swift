@@ -39,7 +39,7 @@ package struct CacheControl: Equatable, Sendable {
     /// Whether there are directives with a number of seconds.
     var hasLimits: Bool { !limits.isEmpty }
 
-    /// The maximum number of seconds. Larger values are reduced to this one (RFC 9111 §1.2.2).
+    /// The maximum number of seconds. Larger values are reduced to this number (RFC 9111 §1.2.2).
     static let maximum = 1 << 31
     /// The maximum number of field names in `no-cache`, and in `Vary` of a stored response. Each costs memory, and time
     /// for each request that the response may answer.

@@ -12,7 +12,7 @@ extension CachePolicy {
         case deliverStale
         /// The server has confirmed the stored response, which is delivered.
         case confirm
-        /// The server has confirmed a response other than the stored one. The stored response is removed, and the
+        /// The server has confirmed a response other than the stored response. The stored response is removed, and the
         /// request is sent again without a condition.
         case sendAgain
     }

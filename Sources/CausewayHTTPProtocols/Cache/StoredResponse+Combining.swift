@@ -11,7 +11,7 @@ extension StoredResponse {
         package var after: Int
     }
 
-    /// Combines this partial response with an older one (RFC 9111 §3.4, RFC 9110 §15.3.7.3).
+    /// Combines this partial response with an older partial response (RFC 9111 §3.4, RFC 9110 §15.3.7.3).
     ///
     /// - Returns: The combination; `nil` unless both responses have the same selecting fields and the same strong
     ///   entity tag, and their parts overlap or touch; also `nil` if the older response adds no bytes.
@@ -25,7 +25,7 @@ extension StoredResponse {
         let after = max(0, other.positions.upperBound - mine.positions.upperBound)
         guard before > 0 || after > 0 else { return nil }
         let union = mine.positions.lowerBound - before..<mine.positions.upperBound + after
-        // The newer response's fields replace the older one's.
+        // The newer response's fields replace the older response's fields.
         var head = older
         head.freshen(with: fields, requestTime: requestTime, responseTime: responseTime)
         head.fields.set("Content-Length", String(union.count))

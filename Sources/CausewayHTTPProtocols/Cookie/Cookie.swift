@@ -33,7 +33,7 @@ package struct Cookie: Hashable, Sendable {
     }
 
     /// Returns whether both cookies have the same identity: name, domain, host-only flag and path. A new cookie
-    /// replaces a stored one with the same identity.
+    /// replaces a stored cookie with the same identity.
     package func isSame(as other: Cookie) -> Bool {
         name == other.name && domain == other.domain && isHostOnly == other.isHostOnly && path == other.path
     }

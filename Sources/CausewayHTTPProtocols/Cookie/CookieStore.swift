@@ -119,7 +119,7 @@ package struct CookieStore: Sendable {
         let old = remove(cookie)
         if !evicted.isEmpty { evicted = [] }
         guard !cookie.isExpired(at: now) else { return .removed }
-        // The new cookie keeps the old one's creation time (RFC 6265bis §5.7).
+        // The new cookie keeps the old cookie's creation time (RFC 6265bis §5.7).
         if let old { cookie.created = old.cookie.created }
         entries[cookie.domain, default: []].append(
             Entry(cookie: cookie, order: old?.order ?? nextOrder, lastAccess: now))

@@ -1,6 +1,6 @@
 /// An authentication handshake of several messages (Negotiate, NTLM) on one connection.
 ///
-/// Each message depends on the previous one, so a token is answered on the connection on which it arrived. If this
+/// Each message depends on the previous message, so a token is answered on the connection on which it arrived. If this
 /// connection has closed, the request fails instead of using another connection, and the handshake starts over.
 package struct BoundHandshake: Equatable, Sendable {
     /// The maximum number of times that the handshake starts over because its connection closed.

@@ -78,7 +78,7 @@ package struct LoadMachine: Sendable {
         case .deliver:
             phase = .streaming
             return .deliver
-        // The first retry did not help, so the response to the second one is delivered.
+        // The first retry did not help, so the response to the second retry is delivered.
         case .hold(.retry) where hasRetried: return headArrived(.deliver)
         case .hold(let followUp):
             phase = .holding(Held(followUp: followUp))
@@ -146,7 +146,7 @@ package struct LoadMachine: Sendable {
 
     // MARK: Decisions
 
-    /// Opens a question, and closes an earlier one. Returns `nil` if no question can be open now.
+    /// Opens a question, and closes an earlier question. Returns `nil` if no question can be open now.
     package mutating func asked() -> Question? {
         let question = Question(number: questionCount)
         switch phase {

@@ -97,7 +97,8 @@ package struct PoolLimits: Sendable {
     package var maximumIdleTimeout: Duration = .seconds(600)
     /// The maximum idle connection count in the whole pool.
     package var idleConnections = 256
-    /// The minimum time between a failed connection attempt and the next one, while other connections with the same key work.
+    /// The minimum time between a failed connection attempt and the next attempt, while other connections with the same
+    /// key work.
     package var attemptPause: Duration = .seconds(1)
 
     package init() {}

@@ -12,7 +12,7 @@ struct WaitingRequests: Sendable {
         }
     }
 
-    /// The requests' queue entries. An entry that differs from the one in `current` is outdated.
+    /// The requests' queue entries. An entry that differs from the entry in `current` is outdated.
     private var order = Heap<Place>()
     private var current: [UInt64: Place] = [:]
 

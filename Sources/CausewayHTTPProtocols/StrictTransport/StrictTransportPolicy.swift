@@ -3,7 +3,7 @@ package import CausewayWire
 
 /// A host's `Strict-Transport-Security` policy (RFC 6797 §6.1).
 package struct StrictTransportPolicy: Equatable, Sendable {
-    /// The maximum age in seconds: 100 years. Larger values are reduced to this one.
+    /// The maximum age in seconds: 100 years. Larger values are reduced to this age.
     static let maximumAge = 3_155_760_000
 
     /// The policy's lifetime in seconds; 0 to remove the policy.

@@ -60,8 +60,8 @@ package struct ResumableUpload: Equatable, Sendable {
         self.mayStartOver = mayStartOver
     }
 
-    /// Creates an upload that continues an earlier one. If the server has lost the earlier one, the upload starts over,
-    /// because the program requested it again.
+    /// Creates an upload that continues an earlier upload. If the server has lost the earlier upload, the upload starts
+    /// over, because the program requested it again.
     package init(continuing resource: URIReference, length: Int64?, version: UploadVersion) {
         request = .retrieval
         self.version = version

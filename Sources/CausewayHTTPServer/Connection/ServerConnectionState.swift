@@ -217,8 +217,8 @@ struct ServerConnectionState: SequencedState {
         }
     }
 
-    /// Starts a timer unless an earlier one is pending. A timer that fires too early starts the next one, so a busy connection does not
-    /// start a timer for each request.
+    /// Starts a timer unless a timer with the same or an earlier time is pending. A timer that fires too early starts
+    /// the next timer, so a busy connection does not start a timer for each request.
     private mutating func setTimer(at now: Duration) {
         guard let deadline, timer.map({ deadline < $0 }) ?? true else { return }
         timer = deadline

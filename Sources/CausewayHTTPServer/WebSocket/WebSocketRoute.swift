@@ -12,8 +12,10 @@ extension HTTPServerResponse {
     /// the field `Origin` first.
     ///
     /// - Parameters:
-    ///   - protocols: The server's subprotocols, the preferred one first. The first one that the client offers is used.
-    ///   - maximumMessageLength: The maximum length of a received message in bytes. A longer one closes the connection.
+    ///   - protocols: The server's subprotocols, the preferred subprotocol first. The first subprotocol that the client
+    ///     offers is used.
+    ///   - maximumMessageLength: The maximum length of a received message in bytes. A longer message closes the
+    ///     connection.
     ///   - compression: Message compression (RFC 7692); `nil` for none. The message length is limited after decompression.
     ///   - serve: Exchanges messages. The connection closes when it returns.
     public static func webSocket(

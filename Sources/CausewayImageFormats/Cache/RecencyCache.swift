@@ -59,7 +59,7 @@ package struct RecencyCache<Key: Hashable & Sendable, Value: Sendable>: Sendable
 
     /// Stores a value and removes others until the cache is within its limits.
     ///
-    /// - Returns: The keys that were removed; also the new one, if its cost alone exceeds the limit.
+    /// - Returns: The keys that were removed; also the new key, if the cost of its entry alone exceeds the limit.
     @discardableResult
     package mutating func store(_ value: Value, for key: Key, cost: Int, stored: Duration) -> [Key] {
         remove(key)

@@ -55,7 +55,7 @@ final class ContentCollector: Sendable {
 
     private func begin(_ head: ResponseHead) -> Bool {
         state.withLock { state in
-            // A second response replaces the first one (multipart/x-mixed-replace).
+            // A second response replaces the first response (multipart/x-mixed-replace).
             state = State(head: head)
             switch head.status {
             case 200...205, 207...299: break

@@ -19,7 +19,7 @@ extension ImageLoader {
         return try await gate.run(context.priority) {
             for _ in 1..<max(configuration.attemptCount, 1) {
                 do { return try await attempt(request, record, context) } catch let error as URLError {
-                    // Try again only if the next attempt can resume this one.
+                    // Try again only if the next attempt can resume this attempt.
                     guard Self.mayContinue(error), partials.withLock({ $0.value(for: key, now: now()) }) != nil else {
                         throw error
                     }

@@ -109,6 +109,6 @@ public struct LoadedImage: Hashable, Sendable {
 public enum ImageUpdate: Sendable {
     /// The number of received bytes, and the total if known.
     case progress(received: Int, expected: Int?)
-    /// A preview. Each one is better than the previous one.
+    /// A preview. Each preview is better than the previous preview.
     case preview(LoadedImage)
 }

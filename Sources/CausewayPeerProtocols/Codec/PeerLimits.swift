@@ -10,7 +10,7 @@ package enum PeerLimits {
     package static let name = 255
     /// An invitation's context: the inviter's bytes for the invited program.
     package static let context = 64 << 10
-    /// Members per session, including the local one.
+    /// Members per session, including the local peer.
     package static let members = 32
     /// Open streams per member and direction.
     package static let streams = 256

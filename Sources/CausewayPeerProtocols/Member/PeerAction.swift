@@ -119,7 +119,7 @@ package enum LinkEnd: Sendable, Equatable {
 }
 
 package struct SessionOptions: Sendable, Equatable {
-    /// The maximum number of peers, including this one: 2 to 32.
+    /// The maximum number of peers, including this peer: 2 to 32.
     package var limit = 8
     /// Whether the program judges each member (``PeerAction/judge(_:_:)``). Otherwise every verified key is accepted.
     package var judges = false

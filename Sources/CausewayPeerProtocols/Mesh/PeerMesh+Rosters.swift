@@ -19,7 +19,7 @@ extension PeerMesh {
         }
     }
 
-    /// Announces to all members that one is gone.
+    /// Announces to all members that a member is gone.
     mutating func tellGone(_ member: MemberID, _ found: Boxed<Member>, _ reason: PeerReason, at now: Duration) {
         guard let handle = found.handle, let session = sessions[member.session], !session.isLeaving else { return }
         let fields = PeerFields().with(1, member.peer.id).with(2, member.peer.digestBytes).with(3, handle.bytes)

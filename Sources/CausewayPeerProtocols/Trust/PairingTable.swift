@@ -1,4 +1,4 @@
-/// Pairing secrets: the one that this side shows, and those that it read from other peers' texts.
+/// Pairing secrets: the secret that this side shows, and the secrets that this side read from other peers' texts.
 ///
 /// A HELLO proves a secret with an HMAC over its TLS connection's exporter value, so that a man in the middle cannot relay the proof.
 struct PairingTable: Sendable {
@@ -35,7 +35,7 @@ struct PairingTable: Sendable {
     private var offer: Offer?
     private var expected: [PeerKey: Expectation] = [:]
 
-    /// Accepts proofs for a secret until the deadline, instead of an earlier one; `nil` stops that.
+    /// Accepts proofs for a secret until the deadline, instead of an earlier secret; with `nil`, accepts no proofs.
     mutating func show(_ secret: [UInt8]?, until deadline: Duration) {
         offer = secret.map { Offer(secret: $0, deadline: deadline) }
     }

@@ -102,7 +102,7 @@ final class IncomingFile: Sendable {
         }
     }
 
-    /// Ends a failed transfer. A claimed part stays for the next one, or is removed.
+    /// Ends a failed transfer. A claimed part stays for the next transfer, or is removed.
     func end(keepsPart: Bool) {
         try? state.withLock { $0.handle.take() }?.close()
         try? FileManager.default.removeItem(at: directory)

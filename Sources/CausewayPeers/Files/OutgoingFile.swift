@@ -45,7 +45,7 @@ final class OutgoingFile: Sendable {
         var digest: [UInt8]?
     }
 
-    /// Reads a block, and opens the file for the first one.
+    /// Reads a block, and opens the file for the first block.
     ///
     /// - Throws: ``PeerFailure`` with `file`, also if the file was truncated; with `violation` for an offset behind the end.
     func read(_ offset: UInt64, _ count: Int) throws(PeerFailure) -> Block {

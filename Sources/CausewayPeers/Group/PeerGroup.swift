@@ -9,7 +9,7 @@ package import Security
 package final class PeerGroup: Sendable {
     /// A group's constant properties.
     package struct Settings: Sendable {
-        /// Maximum number of members, including the local one.
+        /// Maximum number of members, including the local peer.
         package var limit = 8
         /// Whether the program judges certificates: each peer causes ``GroupEvent/certificate(_:_:_:)``.
         package var judgesCertificates = false

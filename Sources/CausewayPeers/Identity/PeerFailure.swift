@@ -23,7 +23,7 @@ public struct PeerFailure: Error, Hashable, Sendable, CustomStringConvertible {
         public static let violation = Code(5)
         /// The peer supports no common protocol version.
         public static let version = Code(6)
-        /// The peer's key differs from the one pinned at first use.
+        /// The peer's key differs from the key pinned at first use.
         public static let identityChanged = Code(7)
         /// The peer's certificate or code was rejected.
         public static let unverified = Code(8)

@@ -23,7 +23,7 @@ struct LocalNetwork: Equatable, Sendable {
         return preferred + all.filter { !preferred.contains($0) }
     }
 
-    /// Whether an address such as `fe80::1%eth0/64` is a link-local one (RFC 4291 §2.5.6).
+    /// Whether an address such as `fe80::1%eth0/64` is a link-local address (RFC 4291 §2.5.6).
     private static func isLinkLocal(_ text: String) -> Bool {
         IPv6Address(String(text.prefix { $0 != "%" && $0 != "/" }))?.isLinkLocal ?? false
     }

@@ -117,7 +117,7 @@ struct PeerDials: Sendable {
         return index.map { start($0, at: now) }
     }
 
-    /// Records that a peer connected to this one: more peers may be about to connect.
+    /// Records that a peer connected to this peer: more peers may be about to connect.
     mutating func arrived(at now: Duration) { lastArrival = now }
 
     /// When a dial may start in a crowd.

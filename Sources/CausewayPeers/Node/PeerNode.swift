@@ -59,7 +59,7 @@ package final class PeerNode: Sendable {
         weak let node: PeerNode?
     }
 
-    /// Returns a local peer's node: the same one while it is alive.
+    /// Returns a local peer's node: the same node while that node is alive.
     package static func shared(for local: LocalPeer) -> PeerNode {
         living.withLock { living in
             if let node = living[local.peer]?.node { return node }

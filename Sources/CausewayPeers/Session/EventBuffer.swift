@@ -187,7 +187,7 @@ extension EventBuffer.State {
         return all
     }
 
-    /// Returns the event that replaces the one at an index; `nil` if other events make it redundant.
+    /// Returns the event that replaces the event at an index; `nil` if other events make it redundant.
     private static func merged(_ event: PeerEvent, at index: Int, _ all: [PeerIdentity: Sightings]) -> PeerEvent? {
         guard let sighting = event.sighting, let sightings = all[sighting.peer] else { return event }
         if sightings.isKnown, index == sightings.firstLoss { return event }

@@ -8,7 +8,7 @@ public enum PeerEvent: Sendable {
     case updated(PeerIdentity, info: [String: String])
     /// A found peer stopped advertising, or is gone.
     case lost(PeerIdentity)
-    /// A peer invites the local one. Without an answer, the invitation times out at the inviter.
+    /// A peer invites the local peer. Without an answer, the invitation times out at the inviter.
     case invited(PeerInvite)
     /// A peer is now a member. Messages to it can be sent.
     case joined(PeerIdentity)

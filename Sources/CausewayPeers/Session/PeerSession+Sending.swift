@@ -156,7 +156,7 @@ public struct PeerFileProgress: AsyncSequence, Sendable {
 }
 
 extension PeerSession.Delivery {
-    /// Whether a message of this size is sent at once or not at all. A larger one waits for space in the queue.
+    /// Whether a message of this size is sent at once or not at all. A larger message waits for space in the queue.
     func isDatagram(of byteCount: Int) -> Bool {
         switch self {
         case .datagram: byteCount <= PeerLimits.unreliableMessage

@@ -24,7 +24,7 @@ public import Foundation
 public final class PeerSession: Sendable {
     /// A session's optional functions.
     public struct Options: Sendable {
-        /// Whether other peers can find the local one.
+        /// Whether other peers can find the local peer.
         public var advertises = true
         /// Whether the session browses for other peers.
         public var browses = true
@@ -56,7 +56,7 @@ public final class PeerSession: Sendable {
     /// - Parameters:
     ///   - profile: The local peer's identity.
     ///   - service: The program's service name, as in RFC 6335 §5.1: 1 to 15 letters, digits and hyphens, such as `abc-chat`.
-    ///   - limit: Maximum number of members including the local one, 2 to 32.
+    ///   - limit: Maximum number of members including the local peer, 2 to 32.
     ///   - options: The session's optional functions.
     /// - Throws: ``PeerFailure`` with `invalid` for a wrong argument, `file` if a key cannot be read or written, `unsupported` if OpenSSL
     ///   cannot be used.

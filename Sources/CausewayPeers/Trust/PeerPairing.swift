@@ -49,8 +49,8 @@ public struct PeerPairing: Hashable, Sendable, CustomStringConvertible {
 extension PeerSession {
     /// Lets one other peer become paired: the first that proves the returned secret with ``pair(with:within:)``.
     ///
-    /// The other peer invites this one; accept its invitation, whose ``PeerInvite/recognition`` is `paired`. Then both get
-    /// ``PeerEvent/paired(_:)``. A later call replaces the secret.
+    /// The other peer invites this peer; accept its invitation, whose ``PeerInvite/recognition`` is `paired`. Then both
+    /// get ``PeerEvent/paired(_:)``. A later call replaces the secret.
     ///
     /// - Parameter lifetime: How long the secret can be used.
     /// - Throws: ``PeerFailure`` with `invalid` for a lifetime that is not positive.

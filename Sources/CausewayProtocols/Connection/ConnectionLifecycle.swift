@@ -20,7 +20,7 @@ package struct ConnectionLifecycle: Sendable {
         /// Report the state to the program, after all earlier states have been reported.
         case report(State)
         case establish
-        /// Abandon the current endpoint and try the next one.
+        /// Abandon the current endpoint and try the next endpoint.
         case tryNextEndpoint
         case stopEstablishing
         case watchNetwork

@@ -87,7 +87,7 @@ struct FramerInput: Sendable {
         carryOut()
     }
 
-    /// Discards the unread rest of a complete message, so that the next one can be parsed.
+    /// Discards the unread rest of a complete message, so that the next message can be parsed.
     mutating func dropRestOfMessage() {
         guard isAtMessageEnd, let count = ends.first?.count else { return }
         consume(count)

@@ -23,7 +23,7 @@ extension TunnelHandshake {
 /// Requests the next message in an authentication that takes several messages, such as Negotiate or NTLM. The stack's
 /// owner answers with ``TunnelStage/answered(_:)``, possibly later, because making a message can take time.
 package struct TunnelQuestion: StageEvent, Equatable {
-    /// The proxy's message; `nil` before the first one.
+    /// The proxy's message; `nil` before the first message.
     package var token: [UInt8]?
 }
 

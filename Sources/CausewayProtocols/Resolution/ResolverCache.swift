@@ -100,7 +100,7 @@ package struct ResolverCache: Sendable {
         recent.removeAll(keepingCapacity: true)
     }
 
-    /// Removes an entry from either half: ``wanted(_:)`` may have just made the recent half the older one.
+    /// Removes an entry from either half: ``wanted(_:)`` may have just made the recent half the older half.
     private mutating func remove(_ key: Key) {
         recent[key] = nil
         older[key] = nil

@@ -4,7 +4,7 @@ enum Checksum {
     private static let table: [UInt32] = (0..<256).map { index in
         (0..<8).reduce(UInt32(index)) { value, _ in byX(value) }
     }
-    /// The polynomials x^8, x^16, x^32 and so on, each the square of the one before it.
+    /// The polynomials x^8, x^16, x^32 and so on, each the square of the polynomial before it.
     private static let powers: [UInt32] = (0..<32).reduce(into: [0x0080_0000]) { powers, index in
         powers.append(product(powers[index], powers[index]))
     }

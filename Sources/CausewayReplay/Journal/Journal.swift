@@ -8,7 +8,7 @@
 ///
 /// Integers are little-endian. The checksum covers length and record. Frames are only appended. After a kill or power
 /// failure, the file may end with an incomplete frame, which is cut off. A damaged frame in the middle is skipped: the
-/// magic bytes mark the next one.
+/// magic bytes mark the next frame.
 package enum Journal {
     /// Maximum record size in bytes.
     package static let maximumRecordByteCount = 1 << 20

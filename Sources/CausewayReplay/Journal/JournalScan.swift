@@ -1,4 +1,4 @@
-/// Reads the frames of a journal, and finds the next one after damage.
+/// Reads the frames of a journal, and finds the next frame after damage.
 struct JournalScan {
     private let bytes: [UInt8]
     /// Checksums for the bytes from the first damage on. Damaged bytes may look like many headers of long frames, and

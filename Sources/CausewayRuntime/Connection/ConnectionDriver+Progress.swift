@@ -15,8 +15,8 @@ extension ConnectionDriver.Progress {
         body(&establishments[0])
     }
 
-    /// Begins a new establishment, which keeps the previous one's totals, routes and relay. Requests stay queued in the
-    /// protocols above the transport.
+    /// Begins a new establishment, which keeps the previous establishment's totals, routes and relay. Requests stay
+    /// queued in the protocols above the transport.
     mutating func establish(_ activity: Activity, _ facts: EstablishmentFacts? = nil, untried: [SocketAddress] = []) {
         var next = ConnectionDriver.Establishment(activity: activity)
         if let last = establishments.first {

@@ -1,7 +1,7 @@
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// Tries the routes to one endpoint in order. The next route follows when the previous one has failed: no address was
+/// Tries the routes to one endpoint in order. The next route follows when the previous route has failed: no address was
 /// reachable, or the proxy refused the request.
 extension ConnectionDriver {
     /// The current route; `nil` if the connection has only the direct one.
@@ -41,7 +41,7 @@ extension ConnectionDriver {
     // MARK: Datagram relay
 
     /// Retains the association with a relaying proxy until the transport that uses it has ended. Cancels the previous
-    /// association; if the connection has failed or is ending, cancels the new one instead.
+    /// association; if the connection has failed or is ending, cancels the new association instead.
     func hold(_ association: any DatagramRelay) {
         let unwanted = progress.withLock { progress -> (any DatagramRelay)? in
             guard progress.mayConnect else { return association }

@@ -46,7 +46,7 @@ extension ConnectionDriver {
         var isLost = false
     }
 
-    /// Work in progress besides the transport. A new activity replaces the previous one, which has ended by then.
+    /// Work in progress besides the transport. A new activity replaces the previous activity, which has ended by then.
     enum Activity: Sendable {
         case idle
         case connecting(Connector)

@@ -6,7 +6,7 @@ internal import CausewayTypes
 /// over each other permitted interface.
 ///
 /// If the target connects at once, no other race starts, and the network state is not read. Each race over another
-/// interface is a connector owned by this one: both stop together, and this connector reports its winner.
+/// interface is a connector owned by this connector: both stop together, and this connector reports its winner.
 extension Connector {
     struct InterfaceFallbacks {
         /// Whether this connector itself is a race over another interface.

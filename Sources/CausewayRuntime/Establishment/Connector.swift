@@ -263,7 +263,7 @@ extension SocketAddress {
 }
 
 extension [SocketAddress] {
-    /// Returns the addresses with alternating families, beginning with the first one's family (RFC 8305 §4).
+    /// Returns the addresses with alternating families, beginning with the first address's family (RFC 8305 §4).
     fileprivate func interleavingFamilies() -> [SocketAddress] {
         guard let first else { return [] }
         let preferred = filter { $0.family == first.family }

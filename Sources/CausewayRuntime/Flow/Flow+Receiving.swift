@@ -37,7 +37,7 @@ extension Flow {
         if let plan { pumpReads(plan) }
     }
 
-    /// Queues a request if no earlier one waits and no content is available for it. Returns whether it was queued.
+    /// Queues a request if no earlier request waits and no content is available for it. Returns whether it was queued.
     @inline(__always)
     func enqueue(_ waiter: ReceiveWaiter, _ plan: inout ReadPlan?, _ demand: (inout ReceiveQueue) -> Void) -> Bool {
         var isPostponed = false

@@ -136,7 +136,7 @@ extension Flow {
     private func cancelReceive(_ id: UInt64) {
         var deferred = DeferredActions()
         let delivery = state.withLock { state in
-            // Content that was too short for the cancelled receive can be long enough for the next one.
+            // Content that was too short for the cancelled receive can be long enough for the next receive.
             if state.forgetReceive(id, &deferred) { state.match(nil, &deferred) }
             return state.delivery
         }

@@ -33,7 +33,7 @@ package final class LinkLocalDriver: ReadinessHandler {
 
     /// The source of the interface's state.
     struct Network: Sendable {
-        /// Runs the readings one after the other, because a reading can block and must not overtake an earlier one.
+        /// Runs the readings one after the other, because a reading can block and must not overtake an earlier reading.
         var loop: any EventLoop
         var changes: NetworkChangeMonitor
         /// Reads the network state; `nil` if the kernel does not answer.

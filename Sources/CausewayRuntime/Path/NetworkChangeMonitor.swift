@@ -92,8 +92,8 @@ package final class NetworkChangeMonitor: Sendable {
 
     /// Starts monitoring the kernel if there are subscribers and no watch. Returns whether monitoring has started.
     ///
-    /// The system calls run under the lock: otherwise a second subscriber could return before the first one's socket
-    /// exists. They take some microseconds and are necessary only for the first subscriber.
+    /// The system calls run under the lock: otherwise a second subscriber could return before the first subscriber's
+    /// socket exists. They take some microseconds and are necessary only for the first subscriber.
     private func startFollowing() -> Bool {
         let (began, needsRetry) = state.withLock { state in
             guard state.watch == nil, !state.subscribers.isEmpty else { return (false, false) }

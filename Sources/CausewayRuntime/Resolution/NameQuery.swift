@@ -14,7 +14,7 @@ package struct NameQuery: Sendable {
         package var timeToLive: Int?
         /// The source address for packets to this address; `nil` without a route.
         package var source: String?
-        /// The rule from RFC 6724 §6 that places this address before the next one.
+        /// The rule from RFC 6724 §6 that places this address before the next address.
         package var rule: String?
     }
 
@@ -185,7 +185,7 @@ package struct NameQuery: Sendable {
 
     /// How long to wait for answers on the link. A host that is present answers within a second.
     private static let linkPatience: Duration = .seconds(3)
-    /// How long to wait for more answers after the first one.
+    /// How long to wait for more answers after the first answer.
     private static let linkGathering: Duration = .milliseconds(200)
 
     private static func linkRecords(of name: DNSName, _ type: DNSRecordType) async -> NameQuery {

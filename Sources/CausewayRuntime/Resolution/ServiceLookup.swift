@@ -17,7 +17,7 @@ package final class ServiceLookup: Sendable {
         var hasEnded = false
     }
 
-    /// How long to wait for addresses of the other family after the first one (RFC 8305 §3).
+    /// How long to wait for addresses of the other family after the first address (RFC 8305 §3).
     private static let gathering: Duration = .milliseconds(50)
 
     private let instance: DNSName

@@ -60,7 +60,7 @@ extension StackChannel {
         init(isDatagram: Bool) { self.isDatagram = isDatagram }
     }
 
-    /// The turn that runs, or the next one.
+    /// The turn that runs, or the next turn.
     struct Turn: Sendable {
         var isRunning = false
         var alarm: (deadline: Duration, timer: TimerID)?

@@ -105,7 +105,7 @@ struct StackReadSide: Sendable {
         return content
     }
 
-    /// Removes all receives and returns their results: `failure`, with all arrived content for the first one.
+    /// Removes all receives and returns their results: `failure`, with all arrived content for the first receive.
     mutating func end(with failure: Failure) -> [StackChannel.Answer] {
         guard !waiters.isEmpty else { return [] }
         let content = inbox.content.isEmpty ? interrupted?.content ?? Data() : inbox.content

@@ -32,8 +32,8 @@ package final class UnfinishedOpenings: Sendable {
     }
 
     private static let patience = Duration.seconds(1)
-    /// The maximum number of handshakes to check when a new one is registered. A checked handshake moves to the end of
-    /// the list.
+    /// The maximum number of handshakes to check when a new handshake is registered. A checked handshake moves to the
+    /// end of the list.
     private static let looksAtOnce = 8
 
     private let usual: Int

@@ -201,7 +201,8 @@ package final class PrivateDirectory: Sendable {
 
     // MARK: Locking
 
-    /// Calls a closure while no other process, and no other caller in this one, holds the lock with this name. Blocks.
+    /// Calls a closure while no other process, and no other caller in this process, holds the lock with this name.
+    /// Blocks.
     ///
     /// - Returns: The closure's result; `nil` if the lock was held for two seconds, or if its file cannot be opened.
     package func whileLocked<Result>(_ name: String, _ body: () -> Result) -> Result? {

@@ -114,7 +114,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
             let isWhole = try collect(&listing, &buffer, pick)
             if isWhole && (!listing.isInconsistent || attempt == Self.attemptLimit) { return listing.values }
             guard attempt < Self.attemptLimit else { throw SystemError(errno: EBADMSG, call: "netlink listing") }
-            // A new socket is needed, because the rest of the interrupted reply may still arrive on the old one.
+            // A new socket is needed, because the rest of the interrupted reply may still arrive on the old socket.
             if !isWhole { self = try reopened() }
             attempt += 1
         }

@@ -56,7 +56,7 @@ package struct SourceAddressMemory: ~Copyable, Sendable {
             case .truncated, .overrun: hasChanged = true
             case .nothing: return hasChanged
             case nil:
-                // Close the socket. The next query opens a new one.
+                // Close the socket. The next query opens a new socket.
                 changes = nil
                 return true
             }

@@ -130,7 +130,7 @@ extension OpenSSLEngine {
         return true
     }
 
-    /// Returns the next retransmission timeout in microseconds: twice the previous one, up to a minute
+    /// Returns the next retransmission timeout in microseconds: twice the previous timeout, up to a minute
     /// (RFC 6347 §4.2.4.1).
     fileprivate func nextTimeout(after previous: UInt32) -> UInt32 {
         let timeout = previous == 0 ? settings.firstRetransmission : .microseconds(previous) * 2

@@ -21,7 +21,8 @@ package struct TLSIdentity: Sendable {
 
     /// Combines DER certificates with a private key.
     ///
-    /// - Throws: ``TLSFailure`` with `errSSLBadCert` if a certificate is malformed, or if the key does not match the first one.
+    /// - Throws: ``TLSFailure`` with `errSSLBadCert` if a certificate is malformed, or if the key does not match the
+    ///   first certificate.
     package init(derCertificates: [[UInt8]], key: PrivateKey) throws(TLSFailure) {
         var chain: [Certificate] = []
         for der in derCertificates { chain.append(try Certificate(der: der)) }

@@ -31,7 +31,7 @@ public struct NWTXTRecord: Sendable {
     /// Creates a record from text values. An empty value becomes ``Entry/empty``.
     ///
     /// Entries are sorted by key. Pairs that a record cannot hold are left out (see ``setEntry(_:for:)``). If several keys differ only in
-    /// case, only the first one is kept.
+    /// case, only the first entry is kept.
     public init(_ dictionary: [String: String] = [:]) {
         content = .pairs([])
         for (key, value) in dictionary.sorted(by: { $0.key < $1.key }) where getEntry(for: key) == nil {

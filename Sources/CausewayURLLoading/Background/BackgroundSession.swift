@@ -8,7 +8,7 @@ internal import Foundation
 ///
 /// There are two locks. The program holds the first lock as long as its session exists; a second session with the same
 /// identifier is refused. The process that transfers holds the second lock. `nw transfers` takes the second lock only
-/// while no program holds the first one. It releases the second lock when a program has taken the first one.
+/// while no program holds the first lock. The process releases the second lock when a program has taken the first lock.
 final class BackgroundSession: Sendable {
     /// The kind of process that uses the session.
     enum Role: Sendable {

@@ -59,7 +59,7 @@ final class BackgroundTransfer: Sendable {
     /// Changes the record and writes it. Returns whether it was written. Has no effect after the end.
     @discardableResult
     func update(_ change: (inout TransferRecord) -> Void) -> Bool {
-        // The file is written under the lock. Otherwise an older record could replace a newer one, or a late write
+        // The file is written under the lock. Otherwise an older record could replace a newer record, or a late write
         // could restore an ended transfer in a store that another process owns by then.
         hasEnded.withLock { hasEnded in
             guard !hasEnded else { return false }

@@ -4,7 +4,8 @@ internal import Foundation
 
 /// The files of a background session: the settings, and for each task a record and the content so far.
 ///
-/// Only the user can access the directory. Records are replaced atomically, so a killed process leaves the old or the new one.
+/// Only the user can access the directory. Records are replaced atomically, so a killed process leaves the old or the
+/// new record.
 final class TransferStore: Sendable {
     /// The locks, see ``BackgroundSession``.
     enum Lock: String {

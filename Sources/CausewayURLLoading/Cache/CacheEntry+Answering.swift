@@ -116,7 +116,7 @@ extension CacheEntry {
     /// The maximum number of responses for one URL, which differ in fields listed in `Vary`.
     static let maximumVariants = 4
 
-    /// Returns the URL's entries after this one has been stored.
+    /// Returns the URL's entries after this entry has been stored.
     func added(to entries: [CacheEntry]) -> [CacheEntry] {
         // A response without selecting header fields answers every request.
         if let head, head.selecting.isEmpty, head.part == nil { return [self] }

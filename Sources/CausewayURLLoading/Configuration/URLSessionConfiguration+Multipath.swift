@@ -5,7 +5,7 @@ extension URLSessionConfiguration {
     public enum MultipathServiceType: Int, Sendable {
         /// Multipath TCP is not used.
         case none = 0
-        /// A second path is used if the first one fails.
+        /// A second path is used if the first path fails.
         case handover = 1
         /// The path with the lowest delay is used.
         case interactive = 2

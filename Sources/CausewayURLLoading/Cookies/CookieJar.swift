@@ -4,7 +4,7 @@ internal import Foundation
 
 /// A storage's cookies: a cookie store that implements RFC 6265bis, and the `HTTPCookie` objects that the program receives.
 struct CookieJar: Sendable {
-    /// A cookie's identity: a new cookie replaces a stored one with an equal key (RFC 6265bis §5.7).
+    /// A cookie's identity: a new cookie replaces a stored cookie with an equal key (RFC 6265bis §5.7).
     struct Key: Hashable, Sendable {
         var name: String
         var domain: String
@@ -85,9 +85,9 @@ struct CookieJar: Sendable {
         return true
     }
 
-    /// Returns the object for a cookie that the store has accepted: the same object, or a new one if the store changed
-    /// the domain or path. If the domain is an IP address, or a public suffix equal to the host, such as `localhost`,
-    /// the cookie becomes host-only (RFC 6265bis §5.7).
+    /// Returns the object for a cookie that the store has accepted: the same object, or a new object if the store
+    /// changed the domain or path. If the domain is an IP address, or a public suffix equal to the host, such as
+    /// `localhost`, the cookie becomes host-only (RFC 6265bis §5.7).
     private static func object(_ cookie: HTTPCookie, as accepted: Cookie) -> HTTPCookie {
         guard key(cookie) != key(accepted) else { return cookie }
         var values = cookie.values

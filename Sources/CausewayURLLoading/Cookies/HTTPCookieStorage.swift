@@ -69,7 +69,8 @@ public import Foundation
     /// All cookies that have not expired.
     open var cookies: [HTTPCookie]? { withJar { $0.all(at: Self.now) } }
 
-    /// Stores a cookie, replacing a cookie with the same name, domain and path. An expired cookie only removes the stored one.
+    /// Stores a cookie, replacing a cookie with the same name, domain and path. An expired cookie only removes the
+    /// stored cookie.
     open func setCookie(_ cookie: HTTPCookie) {
         withJar { $0.insert(cookie, at: Self.now) }
         postChange()

@@ -1,7 +1,7 @@
 public import Foundation
 
 extension URLError {
-    /// A human-readable text: the one in `userInfo`, otherwise a description of the code.
+    /// A human-readable text: the text in `userInfo`, otherwise a description of the code.
     ///
     /// Counterpart: macOS 10.10, iOS 8.
     public var localizedDescription: String {
@@ -11,7 +11,7 @@ extension URLError {
 }
 
 extension LoadFailure {
-    /// The descriptions by error code. If several causes have the same code, the first one's description is used.
+    /// The descriptions by error code. If several causes have the same code, the first cause's description is used.
     private static let texts: [URLError.Code: String] = Dictionary(
         Cause.allCases.map { row(of: $0) }, uniquingKeysWith: { first, _ in first })
 

@@ -173,7 +173,7 @@ final class LoadCache: Sendable {
         return CachePolicy.permitsStaleAfterError(question.fields, stored, at: CacheExchange.now)
     }
 
-    /// Makes the load store no response: it delivers a stored one.
+    /// Makes the load store no response: it delivers a stored response.
     func storedRedirectFound() { state.withLock { state in state.question = nil } }
 
     /// Validates a stale response after its use, once for all tasks (RFC 5861 §3).

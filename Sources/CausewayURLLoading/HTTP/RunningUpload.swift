@@ -21,8 +21,9 @@ final class RunningUpload: Sendable {
 
     private let state: LockedValue<ResumableUpload>
 
-    /// Returns the resumable upload for an upload task: an earlier one that it continues, or a new one. A program can select the draft
-    /// version with its field. Returns `nil` if there is no content, or if the program sends the draft's other fields.
+    /// Returns the resumable upload for an upload task: an earlier upload that the task continues, or a new upload. A
+    /// program can select the draft version with its field. Returns `nil` if there is no content, or if the program
+    /// sends the draft's other fields.
     init?(of attempt: LoadAttempt) {
         let (task, values) = (attempt.task, attempt.request.values)
         guard !task.plan.source.isOfRequest else { return nil }

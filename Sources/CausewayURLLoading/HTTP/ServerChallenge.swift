@@ -136,7 +136,7 @@ struct ServerChallenge: Sendable {
         }
     }
 
-    /// Finds the credential for default handling: the one in the URL, otherwise the stored one.
+    /// Finds the credential for default handling: the credential in the URL, otherwise the stored credential.
     private func propose(for space: URLProtectionSpace, then: @escaping @Sendable (URLCredential?) -> Void) {
         if let url = load.request.url, let user = url.user(percentEncoded: false), !user.isEmpty {
             let password = url.password(percentEncoded: false) ?? ""

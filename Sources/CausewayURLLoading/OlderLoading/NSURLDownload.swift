@@ -33,7 +33,7 @@ public import Foundation
         start(failure: nil)
     }
 
-    /// Creates a download with the request of an earlier one. The download starts from the beginning.
+    /// Creates a download with the request of an earlier download. The download starts from the beginning.
     public init(resumeData: Data, delegate: (any NSURLDownloadDelegate)?, path: String) {
         let parsed = ResumeData(resumeData)
         let empty = RequestValues(url: nil, cachePolicy: .useProtocolCachePolicy, timeoutInterval: 60)

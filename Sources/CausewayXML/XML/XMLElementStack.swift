@@ -21,7 +21,7 @@ struct XMLElementStack: Sendable {
 
     /// Maximum number of declarations in scope.
     private static let maximumNamespaces = 256
-    /// Maximum namespace length in bytes. A longer one is not declared.
+    /// Maximum namespace length in bytes. A longer namespace is not declared.
     private static let namespaceByteCount = 256
 
     static let xml = "http://www.w3.org/XML/1998/namespace"

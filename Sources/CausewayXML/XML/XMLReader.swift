@@ -82,7 +82,7 @@ package struct XMLReader: Sendable {
         if text.count >= Self.textByteCount { flush(handler) }
     }
 
-    /// Reads bytes that need no individual decision, and returns the index of the first one that does.
+    /// Reads bytes that need no individual decision, and returns the index of the first byte that needs one.
     private mutating func readRun(_ bytes: [UInt8], from first: Int, _ handler: Handler) -> Int {
         // The previous input ended with "&", and this input does not continue a reference.
         if state == .reference, pending.isEmpty, bytes[first] != 0x3B, !XMLCharacters.isReferenceStart(bytes[first]) {

@@ -14,7 +14,7 @@ public import Foundation
 @preconcurrency @MainActor open class MCBrowserViewController: NSObject {
     /// The delegate, which receives all events. It is not retained.
     open weak var delegate: (any MCBrowserViewControllerDelegate)?
-    /// The minimum number of peers in the session for Done, including the local one: 2 to 8.
+    /// The minimum number of peers in the session for Done, including the local peer: 2 to 8.
     open var minimumNumberOfPeers: Int {
         get { list.minimum }
         set {

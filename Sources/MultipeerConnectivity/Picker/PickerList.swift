@@ -22,9 +22,9 @@ struct PickerList: Sendable {
         var isPresent = true
     }
 
-    /// Minimum number of peers in the session, including the local one.
+    /// Minimum number of peers in the session, including the local peer.
     var minimum = kMCSessionMinimumNumberOfPeers
-    /// Maximum number of peers in the session, including the local one.
+    /// Maximum number of peers in the session, including the local peer.
     var maximum = kMCSessionMaximumNumberOfPeers
     private let title: String
     private var entries: [Entry] = []

@@ -78,7 +78,7 @@ public import Foundation
     /// The preference passed to the initializer. The session is always encrypted.
     open var encryptionPreference: MCEncryptionPreference { preference }
 
-    /// The currently connected peers without the local one, in the order in which they connected.
+    /// The currently connected peers without the local peer, in the order in which they connected.
     open var connectedPeers: [MCPeerID] { core.connectedPeers }
 
     /// Queues a message for peers.

@@ -1,9 +1,9 @@
-/// The minimum number of peers in a session, including the local one.
+/// The minimum number of peers in a session, including the local peer.
 ///
 /// Counterpart: macOS 10.10, iOS 7.
 public let kMCSessionMinimumNumberOfPeers = 2
 
-/// The maximum number of peers in a session, including the local one.
+/// The maximum number of peers in a session, including the local peer.
 ///
 /// Counterpart: macOS 10.10, iOS 7.
 public let kMCSessionMaximumNumberOfPeers = 8

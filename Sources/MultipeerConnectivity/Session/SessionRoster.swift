@@ -8,7 +8,7 @@ struct SessionRoster: Sendable {
     private struct Member: Sendable {
         var identity: PeerIdentity
         var isConnected = false
-        /// The program's object. The delegate gets the same one in every call.
+        /// The program's object. The delegate gets the same object in every call.
         let object: Unchecked<MCPeerID>
     }
 
@@ -27,7 +27,7 @@ struct SessionRoster: Sendable {
 
     func isPresent(_ id: UInt64) -> Bool { index(id) != nil }
 
-    /// Returns a peer's object; a new one if the peer is not present.
+    /// Returns a peer's object; a new object if the peer is not present.
     func object(_ peer: PeerIdentity) -> Unchecked<MCPeerID> {
         index(peer.id).map { members[$0].object } ?? Unchecked(MCPeerID(peer))
     }

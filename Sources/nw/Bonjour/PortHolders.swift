@@ -31,7 +31,7 @@ enum PortHolders {
     /// Returns the names of programs running in this network namespace. Programs in other namespaces use other interfaces and ports.
     static func runningCommands() -> Set<String> {
         let own = namespace(of: "self")
-        // Only root can read the namespaces of other users' processes. Unknown namespaces count as this one.
+        // Only root can read the namespaces of other users' processes. Unknown namespaces count as this namespace.
         let here = processes().filter { process in
             namespace(of: "\(process)").map { $0 == own } ?? true
         }

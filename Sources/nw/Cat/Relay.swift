@@ -4,8 +4,8 @@ import Synchronization
 
 /// Copies standard input to a connection and the connection to standard output.
 ///
-/// Each direction holds one chunk at a time and reads the next one after that chunk is written. So a slow terminal closes the peer's
-/// receive window, and a slow peer pauses reading from standard input.
+/// Each direction holds one chunk at a time and reads the next chunk after that chunk is written. So a slow terminal
+/// closes the peer's receive window, and a slow peer pauses reading from standard input.
 struct Relay: Sendable {
     private enum End {
         case input

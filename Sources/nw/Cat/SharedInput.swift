@@ -16,9 +16,9 @@ extension StandardInput: RelayInput {
 
 /// Sends standard input to every connected client, as ncat does.
 ///
-/// The next chunk is read when the relays of all clients have taken the previous one. So memory is bounded, and a slow
-/// client slows the input down. A client is disconnected if it does not take a chunk within five seconds although other
-/// clients have taken it.
+/// The next chunk is read when the relays of all clients have taken the previous chunk. So memory is bounded, and a
+/// slow client slows the input down. A client is disconnected if it does not take a chunk within five seconds although
+/// other clients have taken it.
 final class SharedInput: Sendable {
     private static let chunk = 65_536
     private static let patience = 5

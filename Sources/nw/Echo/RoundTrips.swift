@@ -132,7 +132,7 @@ struct RoundTrips {
     }
 }
 
-/// Receives datagrams and returns the one that the caller waits for.
+/// Receives datagrams and returns the datagram that the caller waits for.
 ///
 /// Late replies to earlier messages are ignored.
 private final class AnswerInbox: Sendable {

@@ -7,7 +7,7 @@ import CausewayURLLoading
 import CausewayWire
 import FoundationEssentials
 
-/// The requests in one run of `nw http`: the first one, and those caused by redirects and challenges.
+/// The requests in one run of `nw http`: the first request, and requests caused by redirects and challenges.
 struct HTTPConversation {
     /// A request from the command line.
     struct Start: Sendable {

@@ -4,7 +4,7 @@ import FoundationEssentials
 
 /// The sending side of one transfer protocol connection.
 struct FileSender {
-    /// The receiver did not store the file, but the connection can send the next one.
+    /// The receiver did not store the file, but the connection can send the next file.
     struct NotSent: Error {
         let reason: String
     }
@@ -44,7 +44,7 @@ struct FileSender {
         return file.byteCount
     }
 
-    /// Sends the content. The next chunk is read and hashed while the connection sends the previous one.
+    /// Sends the content. The next chunk is read and hashed while the connection sends the previous chunk.
     private func sendContent(of file: OutgoingFile, _ note: (UInt64) -> Void) async throws {
         let thread = thread
         var left = file.byteCount

@@ -12,7 +12,7 @@ enum CommandNames {
         return best.name
     }
 
-    /// Returns the edit distance: the number of letters to insert, remove, replace or swap with the next one.
+    /// Returns the edit distance: the number of letters to insert, remove, replace or swap with the next letter.
     private static func distance(_ from: [Character], _ to: [Character]) -> Int {
         var rows = [[Int](0...to.count)]
         for (i, letter) in from.enumerated() {

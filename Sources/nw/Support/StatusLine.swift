@@ -13,7 +13,8 @@ enum StatusLine {
     /// Whether standard error is a terminal that supports control sequences.
     static let isAvailable = OpenFile.standardError.kind == .terminal && !TerminalScreen.isDumb
 
-    /// Draws the line, replacing the previous one. The caller keeps the text shorter than ``TerminalScreen/columnCount``.
+    /// Draws the line, replacing the previous line. The caller keeps the text shorter than
+    /// ``TerminalScreen/columnCount``.
     static func show(_ text: PrintableText) {
         guard isAvailable else { return }
         shown.withLock { shown in

@@ -68,8 +68,8 @@ where ApplicationProtocol: NetworkProtocolOptions {
     /// ``Connectable`` type.
     public var remoteEndpoint: NWEndpoint? { hasEndpoint ? connection.endpoint : nil }
 
-    /// Abandons the current address and continues with the next one. If there is no other address, the connection waits. A stream
-    /// connection that is ready fails.
+    /// Abandons the current address and continues with the next address. If there is no other address, the connection
+    /// waits. A stream connection that is ready fails.
     public func tryNextEndpoint() { connection.cancelCurrentEndpoint() }
 
     /// Sets a closure that is called at each state change, in the closure's own isolation. Call this method before the first operation.

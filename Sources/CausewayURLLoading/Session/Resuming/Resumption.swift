@@ -2,7 +2,7 @@ internal import CausewayProtocols
 internal import CausewayWire
 internal import Foundation
 
-/// A download that continues an earlier one.
+/// A download that continues an earlier download.
 struct Resumption: Sendable {
     /// The meaning of a response to a range request.
     enum Answer: Equatable, Sendable {

@@ -40,7 +40,8 @@ final class SurveyLoop {
         }
     }
 
-    /// Sends due probes. Returns the number of milliseconds until the next one is due; `nil` if the survey is finished.
+    /// Sends due probes. Returns the number of milliseconds until the next probe is due; `nil` if the survey is
+    /// finished.
     private func sendSome(
         _ scan: inout PortSurvey, _ wire: any ScanWire, _ heard: (PortSurvey.Probe, ScanFinding.Reason) -> Bool,
         _ goesOn: inout Bool
