@@ -110,8 +110,8 @@ public enum ServiceDiscovery {
         public func stop() { ending.withLock { $0.take() }?() }
     }
 
-    /// Reports a record that seems to be wrong. It is queried again, and removed within ten seconds unless its owner confirms it (RFC 6762
-    /// §10.4). No effect on records from name servers.
+    /// Reports a record that seems to be wrong. The record is queried again, and removed within ten seconds unless its
+    /// owner confirms it (RFC 6762 §10.4). No effect on records from name servers.
     public static func reconfirm(_ record: Record) {
         if let found = record.found { BonjourEngine.shared.reconfirm(found) }
     }

@@ -74,8 +74,8 @@ public struct FeedReader: Sendable {
     ///
     /// - Returns: The new items, the oldest in each fetch first. Between fetches, the sequence waits as long as the
     ///   feed (`ttl`, `skipHours`, `skipDays`, `sy:updatePeriod`) and the server (`max-age`, `Retry-After`) request;
-    ///   after a failure it waits longer. It ends when the feed is gone (status 410), and throws if the first fetch
-    ///   fails.
+    ///   after a failure it waits longer. The sequence ends when the feed is gone (status 410), and throws if the first
+    ///   fetch fails.
     ///
     /// Cancellation: ends the sequence.
     public func updates() -> FeedUpdates { FeedUpdates(reader: self) }

@@ -63,7 +63,7 @@ public final class LineFramer: NWProtocolFramerImplementation {
             isBroken = problem != nil
             framer.deliverInput(data: line ?? Data(), message: message, isComplete: true)
         }
-        // Further input cannot be decoded and is dropped.
+        // Input after malformed input cannot be decoded and is dropped.
         _ = framer.parseInput(minimumIncompleteLength: 1, maximumLength: 65_536) { buffer, _ in buffer?.count ?? 0 }
         return 0
     }

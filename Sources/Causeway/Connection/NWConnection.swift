@@ -58,7 +58,7 @@ public final class NWConnection: Sendable {
 
     // MARK: Life cycle
 
-    /// Starts to establish the connection. All callbacks run on `queue`. Further calls have no effect.
+    /// Starts to establish the connection. All callbacks run on `queue`. Later calls have no effect.
     public func start(queue: DispatchQueue) { driver.start(on: queue, observer: self) }
 
     /// The queue passed to ``start(queue:)``; `nil` before the start.

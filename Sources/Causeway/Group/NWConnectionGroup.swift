@@ -50,7 +50,7 @@ public final class NWConnectionGroup: CustomDebugStringConvertible, Sendable {
         }
     }
 
-    /// Starts the group. All callbacks run on `queue`. Further calls have no effect.
+    /// Starts the group. All callbacks run on `queue`. Later calls have no effect.
     public func start(queue: DispatchQueue) {
         driver.start(on: queue, observer: self, mistake: mistake.map { Failure($0) })
     }

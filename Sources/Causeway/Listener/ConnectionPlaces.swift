@@ -1,6 +1,6 @@
 internal import CausewaySystem
 
-/// Limits a listener's open connections. Further connections wait in the kernel's accept queue.
+/// Limits a listener's open connections. Connections above the limit wait in the kernel's accept queue.
 package final class ConnectionPlaces: Sendable {
     private let listener: NWListener
     /// The number of ended connections not yet added to the listener's limit.

@@ -56,7 +56,7 @@ public final class NWPathMonitor: CustomDebugStringConvertible, Sendable {
         set { lifecycle.handler = newValue }
     }
 
-    /// Starts the monitor. All callbacks run on `queue`. Further calls have no effect.
+    /// Starts the monitor. All callbacks run on `queue`. Later calls have no effect.
     public func start(queue: DispatchQueue) {
         guard lifecycle.start(on: queue) else { return }
         watch.listen { [lifecycle] path in lifecycle.move(to: path) }

@@ -111,9 +111,9 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
     /// Creates a configuration with a script that selects the proxies for each connection (proxy auto-configuration, PAC). Only on Linux.
     ///
     /// The script is fetched without a proxy when a connection first needs it, and is cached as its server allows
-    /// (maximum: one hour; default: five minutes). It runs for at most five seconds, in a separate process that can
-    /// only compute and look up names. The engine is Duktape 2.7 (`libduktape.so.207`), which is loaded only to run a
-    /// script.
+    /// (maximum: one hour; default: five minutes). The script runs for at most five seconds, in a separate process that
+    /// can only compute and look up names. The engine is Duktape 2.7 (`libduktape.so.207`), which is loaded only to run
+    /// a script.
     ///
     /// The proxies in the script's result are tried in order; `DIRECT` is a direct connection. The script receives one
     /// of these URLs:

@@ -70,7 +70,8 @@ package struct ServiceTable<Peer: Hashable & Sendable>: Sendable {
         return true
     }
 
-    /// Marks a call as cancelled by the peer. Returns the service if its task must be cancelled. It still counts until ``end(_:)``.
+    /// Marks a call as cancelled by the peer. Returns the service if its task must be cancelled. The service still
+    /// counts until ``end(_:)``.
     mutating func cancel(_ call: UInt64, of peer: Peer) -> Service? {
         guard let service = accounts[peer]?.services[call], let state = states[service] else { return nil }
         switch state {

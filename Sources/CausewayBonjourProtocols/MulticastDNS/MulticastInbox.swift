@@ -4,8 +4,8 @@ package import CausewayWire
 /// A queue for received responses. Queries bypass it and are processed at once, so a flood of responses cannot delay this host's answers.
 ///
 /// The queue holds at most ``byteLimit`` bytes in ``messageLimit`` messages, and at most half of both from one sender.
-/// Further messages are dropped. A dropped message is like a packet lost on the link: the next query gets the answer
-/// again.
+/// Messages above these limits are dropped. A dropped message is like a packet lost on the link: the next query gets
+/// the answer again.
 package struct MulticastInbox: Sendable {
     package static let messageLimit = 4_096
     package static let byteLimit = 4 << 20

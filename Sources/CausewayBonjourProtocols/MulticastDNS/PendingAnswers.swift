@@ -9,7 +9,7 @@ struct PendingAnswers: Sendable {
     private static let defenceSpacing: Duration = .milliseconds(250)
     /// Answers that are due within this time are sent with earlier answers (RFC 6762 §6.4).
     static let gathering: Duration = .milliseconds(120)
-    /// The maximum number of peers with pending unicast answers. Further peers must ask again.
+    /// The maximum number of peers with pending unicast answers. At this number, other peers must ask again.
     private static let peerLimit = 256
     /// Maximum number of stored queriers per record. If more ask, the record is sent regardless of known answers.
     private static let askerLimit = 16

@@ -61,7 +61,7 @@ public final class ClientTask: Sendable {
     /// The state.
     public var state: State { life.withLock { $0.state } }
 
-    /// Starts the request. Further calls have no effect.
+    /// Starts the request. Later calls have no effect.
     public func resume() {
         let mustStart = life.withLock { life in
             guard life.state == .suspended else { return false }

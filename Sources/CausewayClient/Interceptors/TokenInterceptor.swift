@@ -21,7 +21,7 @@ public final class TokenInterceptor: RequestInterceptor {
     /// - Parameters:
     ///   - token: The initial token; `nil` to get one before the first request.
     ///   - refresh: Returns a new token for the refused one, which is `nil` if there was none. It must not use a client with this
-    ///     interceptor, because that would deadlock. It is cancelled when no request waits for it.
+    ///     interceptor, because that would deadlock. The closure is cancelled when no request waits for it.
     public init(token: String? = nil, refresh: @escaping @Sendable (_ refused: String?) async throws -> String) {
         state = LockedValue(TokenState(token: token))
         self.refresh = refresh

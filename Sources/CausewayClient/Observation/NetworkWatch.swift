@@ -70,7 +70,7 @@ final class NetworkWatch: Sendable {
         return changes.stream { source.current() }
     }
 
-    /// Begins to follow the network. Further calls have no effect.
+    /// Begins to follow the network. Later calls have no effect.
     func start() {
         let isFirst = state.withLock { state in
             defer { state.isStarted = true }

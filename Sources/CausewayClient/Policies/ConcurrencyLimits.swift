@@ -1,4 +1,4 @@
-/// The maximum number of concurrent requests from a client, by network type. Further requests wait in order.
+/// The maximum number of concurrent requests from a client, by network type. Requests above this number wait in order.
 ///
 /// The session limits connections on its own (`httpMaximumConnectionsPerHost`). These limits protect servers and networks that too many
 /// requests would overload.

@@ -51,7 +51,7 @@ struct XMLTreeBuilder {
 
     init(nodeLimit: Int) { self.nodeLimit = nodeLimit }
 
-    /// Whether the document has too many nodes. Further events have no effect.
+    /// Whether the document has too many nodes. Later events then have no effect.
     var isFull: Bool { nodeCount > nodeLimit }
 
     mutating func take(_ event: XMLStreamEvent) {

@@ -37,7 +37,8 @@ struct NetworkDialer: HTTPDialer {
         return connection
     }
 
-    /// Returns a transport to an alternative. Its certificate must be valid for the origin's name (RFC 7838 §2.1).
+    /// Returns a transport to an alternative. The alternative's certificate must be valid for the origin's name
+    /// (RFC 7838 §2.1).
     private func makeTransport(to origin: HTTPOrigin, at alternative: AlternativeService) -> any HTTPTransport {
         let parameters = Self.offering([alternative.protocolName], makeParameters(origin))
         let host = alternative.host.isEmpty ? origin.host : alternative.host

@@ -96,7 +96,8 @@ final class HTTPEngineCore: Sendable {
         if let limit { setTimer(limit, at: now) }
     }
 
-    /// Changes a request's priority. It applies to the pool while the request waits, and to its connection later.
+    /// Changes a request's priority. The priority applies to the pool while the request waits, and later to the
+    /// request's connection.
     ///
     /// The pool and the connection read the exchange's priority under their locks. After two changes at the same time,
     /// the exchange, the pool and the connection therefore have the same priority.

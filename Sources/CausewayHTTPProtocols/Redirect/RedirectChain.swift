@@ -62,7 +62,7 @@ package struct RedirectChain: Sendable {
 
     /// - Parameters:
     ///   - limit: The maximum number of redirects.
-    ///   - secretFields: Further request fields with secrets, which must not reach another origin.
+    ///   - secretFields: Additional request fields with secrets, which must not reach another origin.
     package init(limit: Int = defaultLimit, secretFields: [String] = []) {
         self.limit = limit
         self.secretFields = secretFields

@@ -72,8 +72,8 @@ extension HTTPServer {
             set { limits.idleTime = newValue }
         }
 
-        /// The minimum rate for clients that send content or read a response, in bytes per second; 0 for none (default: 500). It applies
-        /// only while the program waits for the client.
+        /// The minimum rate for clients that send content or read a response, in bytes per second; 0 for none (default:
+        /// 500). The rate applies only while the program waits for the client.
         public var minimumRate: Int {
             get { limits.minimumRate }
             set { limits.minimumRate = max(0, newValue) }

@@ -6,8 +6,8 @@ public import CausewayTypes
 
 /// A server for HTTP/1.1 and HTTP/2, on TCP or TLS.
 ///
-/// A closure handles each request. It runs in a separate task, on the connection's event loop: work that blocks or computes for long
-/// belongs on other threads. The task is cancelled when the client goes away.
+/// A closure handles each request. The closure runs in a separate task, on the connection's event loop: work that
+/// blocks or computes for long belongs on other threads. The task is cancelled when the client goes away.
 ///
 /// ```swift
 /// var routes = HTTPServerRoutes()

@@ -60,7 +60,7 @@ public final class ImageDiskCache: Sendable {
                 return nil
             }
             // A file that is not in the index comes from another process, which stored it after this process listed the
-            // directory. It is used unless it is older than the age limit.
+            // directory. The file is used unless it is older than the age limit.
             guard let record = CacheRecord(file.content), record.key == key, isListed || isYoung(record) else {
                 remove([name])
                 return nil

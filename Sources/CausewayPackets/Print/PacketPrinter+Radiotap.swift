@@ -73,7 +73,7 @@ extension PacketPrinter {
             try field(bit, p, offset, present)
             offset += size.count
         }
-        // Further presence words describe other antennas or belong to vendors. Their fields are not printed.
+        // The other presence words describe other antennas or belong to vendors. Their fields are not printed.
         if words > 1 { put("[bit ", 32, "] ") }
         return flags
     }

@@ -44,7 +44,7 @@ public final class PeerActorSystem: DistributedActorSystem, Sendable {
         /// How long a call waits for its result. The default is 30 seconds. See
         /// ``PeerActorSystem/withCallTimeout(_:isolation:_:)`` for single calls.
         public var callTimeout: Duration = .seconds(30)
-        /// Maximum number of unanswered calls per peer and direction. Further calls fail with `tooManyCalls`.
+        /// Maximum number of unanswered calls per peer and direction. Calls above this number fail with `tooManyCalls`.
         public var callLimit = 256
         /// Maximum size in bytes of a call with its arguments, and of a result; from 1 KiB to 8 MiB.
         public var messageByteLimit = 1 << 20

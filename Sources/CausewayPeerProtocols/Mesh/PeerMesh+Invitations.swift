@@ -129,7 +129,7 @@ extension PeerMesh {
             $0.members[key]?.handle == hello.handle && $0.members[key]?.phase.isConnected == true
         }
         guard !isMember else { throw PeerReason.duplicate }
-        // The peer sent this invitation before it accepted this side's invitation. It ends this link itself.
+        // The peer sent this invitation before it accepted this side's invitation. The peer ends this link itself.
         guard !isJoining(key, hello.handle) else { return }
         let pending = InvitationMachine.Pending(
             link: id, peer: hello.peer, context: context, service: service,

@@ -30,7 +30,8 @@ public enum PeerEvent: Sendable {
     case fileFailed(name: String, PeerFailure, from: PeerIdentity)
     /// A member compares codes. See ``PeerSession/verify(_:_:)``.
     case compare(PeerCode, with: PeerIdentity)
-    /// A member proved a pairing secret, or both users saw the same code. Its key is recorded, unless the session has ``PeerTrust/any``.
+    /// A member proved a pairing secret, or both users saw the same code. The member's key is recorded, unless the
+    /// session has ``PeerTrust/any``.
     case paired(PeerIdentity)
     /// A member's key could not be written to the disk. The key is used until the session ends.
     case unsaved(PeerIdentity, PeerFailure)

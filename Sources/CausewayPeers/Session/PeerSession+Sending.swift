@@ -80,7 +80,8 @@ extension PeerSession {
     ///   - file: The file's URL.
     ///   - name: The file name for the receiver; `nil` for the URL's last path component.
     ///   - peer: A member.
-    ///   - hasDigest: Whether the receiver compares the whole file's SHA-256 digest. It always does if it already had part of the file.
+    ///   - hasDigest: Whether the receiver compares the whole file's SHA-256 digest. The receiver always does this if
+    ///     it already had part of the file.
     public func send(
         file: URL, named name: String? = nil, to peer: PeerIdentity, hasDigest: Bool = false
     ) -> PeerFileProgress {

@@ -94,7 +94,7 @@ public final class PeerReader: AsyncSequence, Sendable {
     /// Returns an iterator. For one consumer: each byte is delivered once.
     public func makeAsyncIterator() -> Iterator {
         let (parts, continuation) = AsyncThrowingStream.makeStream(of: Data.self)
-        // The stream's window bounds the buffer. It opens when the program takes bytes.
+        // The stream's window bounds the buffer. The window opens when the program takes bytes.
         stream.start { event in
             switch event {
             case .data(let data): continuation.yield(data)

@@ -24,8 +24,8 @@ package struct ConnectHandshake: TunnelHandshake {
         /// A tunnel to the destination.
         case tunnel
         /// Requests in absolute form. The handshake sends OPTIONS, which is safe (RFC 9110 §9.3.7) and has no content
-        /// to repeat after a refusal. It does not send `Max-Forwards`: if the field told Squid to answer instead of the
-        /// server, Squid would answer with 501 and close the connection.
+        /// to repeat after a refusal. The handshake does not send `Max-Forwards`: if the field told Squid to answer
+        /// instead of the server, Squid would answer with 501 and close the connection.
         case forward
     }
 

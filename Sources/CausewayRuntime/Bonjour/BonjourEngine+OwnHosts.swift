@@ -18,8 +18,8 @@ extension BonjourEngine {
         }
     }
 
-    /// Requests a new check of an unreachable service instance. It is removed after ten seconds unless a host confirms
-    /// it (RFC 6762 §10.4).
+    /// Requests a new check of an unreachable service instance. The instance is removed after ten seconds unless a host
+    /// confirms it (RFC 6762 §10.4).
     ///
     /// - Parameter type: The service type with its domain.
     package func reconfirm(_ instance: DNSName, of type: DNSName) {

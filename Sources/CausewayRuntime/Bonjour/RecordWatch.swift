@@ -119,8 +119,8 @@ extension DNSName {
 }
 
 extension BonjourEngine {
-    /// Requests a new check of a record that turned out to be invalid. It is removed after ten seconds unless a host
-    /// confirms it (RFC 6762 §10.4).
+    /// Requests a new check of a record that turned out to be invalid. The record is removed after ten seconds unless a
+    /// host confirms it (RFC 6762 §10.4).
     package func reconfirm(_ found: RecordWatch.Record) {
         loop.execute {
             self.state.value.links[found.interface.index]?.machine.reconfirm(found.record, at: System.now)

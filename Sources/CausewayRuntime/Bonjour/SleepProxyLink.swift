@@ -27,8 +27,8 @@ struct SleepProxyLink {
     mutating func hangUp() { socket.take()?.close() }
 }
 
-/// A socket for one registration with a sleep proxy. It has its own port, because the kernel may deliver unicast
-/// packets for port 5353 to another program (RFC 6762 §15.1).
+/// A socket for one registration with a sleep proxy. The socket has its own port, because the kernel may deliver
+/// unicast packets for port 5353 to another program (RFC 6762 §15.1).
 ///
 /// Confined to its loop.
 final class SleepProxySocket: ReadinessHandler {

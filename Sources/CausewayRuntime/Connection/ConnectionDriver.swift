@@ -184,8 +184,8 @@ package final class ConnectionDriver: FlowOwner {
         }
     }
 
-    /// Attaches an accepted socket or datagram peer to the flow. It is connected from the beginning, but is attached
-    /// only when the program starts the connection.
+    /// Attaches an accepted socket or datagram peer to the flow. The socket or peer is connected from the beginning,
+    /// but is attached only when the program starts the connection.
     func attachAccepted() {
         let origin = progress.withLock { progress -> Origin? in
             switch progress.origin {

@@ -4,8 +4,8 @@ internal import CausewayTypes
 internal import CausewayWire
 internal import FoundationEssentials
 
-/// An association with a SOCKS 5 proxy that relays datagrams (RFC 1928 §7). It lasts as long as its TCP control
-/// connection.
+/// An association with a SOCKS 5 proxy that relays datagrams (RFC 1928 §7). The association lasts as long as its TCP
+/// control connection.
 ///
 /// Confined to a loop, except for ``cancel()``. Releasing the association also cancels it.
 final class RelayAssociation: DatagramRelay {

@@ -5,7 +5,7 @@ internal import Dispatch
 /// Threads for computations that take milliseconds, such as evaluating a peer's certificates. On an event loop they
 /// would delay all other work.
 ///
-/// At most half of the processors compute at a time, so that others stay free for the event loops. Further work waits
+/// At most half of the processors compute at a time, so that others stay free for the event loops. Other work waits
 /// in order of arrival. A thread ends after one idle second.
 package final class WorkerThreads: Sendable {
     /// Runs a closure on a new thread. Returns whether the thread was created.

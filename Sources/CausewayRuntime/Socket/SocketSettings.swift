@@ -97,8 +97,8 @@ package struct SocketSettings: Equatable, Sendable {
     var handshakeLimit: Duration {
         .seconds(tcp.connectionTimeoutSeconds > 0 ? tcp.connectionTimeoutSeconds : 75)
     }
-    /// The time limit for an accepted connection's handshakes. It is shorter, because a peer can open any number of
-    /// connections.
+    /// The time limit for an accepted connection's handshakes. By default it is shorter than for other connections,
+    /// because a peer can open any number of connections.
     var acceptedHandshakeLimit: Duration {
         .seconds(tcp.connectionTimeoutSeconds > 0 ? tcp.connectionTimeoutSeconds : 20)
     }

@@ -16,8 +16,8 @@ package struct ResolverFiles: Sendable {
 
     package var paths: [String] { [configurationPath, hostsPath, orderPath] }
 
-    /// The maximum number of bytes to read from the hosts file, which may contain long block lists. Further bytes are
-    /// ignored.
+    /// The maximum number of bytes to read from the hosts file, which may contain long block lists. The rest of a
+    /// longer file is ignored.
     private static let longestHostsFile = 16 << 20
 
     /// Reads the hosts file. A missing file counts as empty.

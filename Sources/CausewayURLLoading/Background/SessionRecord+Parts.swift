@@ -53,7 +53,7 @@ extension SessionRecord {
             usesNoProxy = settings.proxyDictionary != nil
         }
 
-        /// Returns whether a record can describe these settings. It cannot describe a session's own proxies.
+        /// Returns whether a record can describe these settings. A record cannot describe a session's own proxies.
         static func describes(_ settings: SessionSettings.Transport) -> Bool {
             settings.proxies.isEmpty && settings.proxyDictionary?.isEmpty != false
         }
@@ -101,7 +101,7 @@ extension SessionRecord {
             storesCredentials = settings.credentials != nil
         }
 
-        /// Returns whether a record can describe these settings. It can only describe the shared stores, or none.
+        /// Returns whether a record can describe these settings. A record can only describe the shared stores, or none.
         static func describes(_ settings: SessionSettings.Stores) -> Bool {
             settings.cookies.map { $0 === HTTPCookieStorage.shared } ?? true
                 && settings.credentials.map { $0 === URLCredentialStorage.shared } ?? true

@@ -9,8 +9,8 @@ package enum RemoteContent {
     package typealias Content = (data: Data, textEncodingName: String?)
 
     /// The session for these loads. Its delegate queue runs only the handler below, so a caller that blocks the
-    /// delegate queue of another session does not delay it. It is a shared session, so it uses registered
-    /// ``URLProtocol`` classes.
+    /// delegate queue of another session does not delay these loads. This session is a shared session, so it uses
+    /// registered ``URLProtocol`` classes.
     private static let session = URLSession(
         core: SessionCore(
             URLSessionConfiguration.default.settings, delegate: nil, queue: concurrentQueue, isShared: true))

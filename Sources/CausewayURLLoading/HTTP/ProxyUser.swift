@@ -99,7 +99,7 @@ extension ProxyUser {
         }
     }
 
-    /// Connects again with the first token of a connection scheme (RFC 4559 §4.2). Further connections create their own
+    /// Connects again with the first token of a connection scheme (RFC 4559 §4.2). Later connections create their own
     /// first token.
     ///
     /// - Parameter fallback: Called if there is no token, for example because the user has no Kerberos ticket.

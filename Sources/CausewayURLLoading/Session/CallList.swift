@@ -69,8 +69,8 @@ final class CallList: Sendable {
         var isScheduled = false
     }
 
-    /// The maximum number of callbacks per operation. Further callbacks run in a new operation, so that the queue's other operations also
-    /// run.
+    /// The maximum number of callbacks per operation. Callbacks above this number run in a new operation, so that the
+    /// queue's other operations also run.
     private static let callsPerOperation = 16
 
     private let waiting: LockedValue<Waiting>

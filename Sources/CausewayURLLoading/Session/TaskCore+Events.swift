@@ -116,7 +116,8 @@ extension TaskCore {
         }
     }
 
-    /// Handles a whole response for a completion handler. Its loader has ended, so nothing needs to be stopped.
+    /// Handles a whole response for a completion handler. The response's loader has ended, so nothing needs to be
+    /// stopped.
     private func received(_ response: HTTPURLResponse, _ data: Data, _ exchange: CacheExchange?) {
         if isLeftToProgram(response) { return finish(LoadFailure(.cancelled)) }
         let expected = response.expectedContentLength

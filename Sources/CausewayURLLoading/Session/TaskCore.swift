@@ -226,8 +226,8 @@ final class TaskCore: Sendable {
             if state.withLock({ $0.load.attempt === attempt }) {
                 handle(event)
             } else if case .data(let data) = event {
-                // Content from an earlier loader is not delivered. It must no longer count as pending, because the next
-                // loader would otherwise pause forever.
+                // Content from an earlier loader is not delivered. The content must no longer count as pending, because
+                // the next loader would otherwise pause forever.
                 took(data.count)
             }
         case .end(let failure): finish(failure)

@@ -210,8 +210,8 @@ public import Foundation
     open func downloadTask(with url: URL) -> URLSessionDownloadTask { makeDownloadTask(URLRequest(url: url), nil) }
 
     /// Creates a task that resumes a download. The task requests the rest of the content with `Range` and `If-Range`
-    /// (RFC 9110 §13.1.5, §14.2). It starts over if the content has changed, if the server sends no ranges, or if the
-    /// file of the earlier download is missing. If the resume data is invalid, the task fails with
+    /// (RFC 9110 §13.1.5, §14.2). The task starts over if the content has changed, if the server sends no ranges, or if
+    /// the file of the earlier download is missing. If the resume data is invalid, the task fails with
     /// `URLError.unsupportedURL`.
     open func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
         makeDownloadTask(resuming: resumeData, nil)
@@ -254,7 +254,7 @@ public import Foundation
     }
 
     /// Creates a task for a TCP connection to a Bonjour service. The service need not be resolved: the task looks it up
-    /// when it is resumed, and connects. The session's restrictions apply. Its proxies do not, because the service is
+    /// when it is resumed, and connects. The session's restrictions apply, but not its proxies, because the service is
     /// on the local network.
     ///
     /// `startSecureConnection` authenticates the service's host name if it was resolved before this call, otherwise the service name.

@@ -61,7 +61,7 @@ struct URLGlob: Sendable {
         }
     }
 
-    /// All URLs. The last pattern changes first. Call only if ``count`` is at most ``limit``.
+    /// All URLs. The rightmost pattern changes first. Call only if ``count`` is at most ``limit``.
     var matches: [Match] {
         parts.reduce([Match(url: "", choices: [])]) { matches, part in
             switch part {

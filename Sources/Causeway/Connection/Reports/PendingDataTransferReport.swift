@@ -16,7 +16,7 @@ extension NWConnection {
             self.collector = LockedValue(collector)
         }
 
-        /// Ends the period and delivers the report. Further calls have no effect.
+        /// Ends the period and delivers the report. Later calls have no effect.
         ///
         /// - Parameters:
         ///   - queue: The queue for `completion`.

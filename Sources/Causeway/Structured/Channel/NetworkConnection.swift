@@ -189,7 +189,7 @@ extension NetworkConnection where ApplicationProtocol: MultiplexProtocol {
         self.init(endpoint: provider.connectableEndpoint, parameters: builder.parameters)
     }
 
-    /// Starts to establish the tunnel. Further calls have no effect.
+    /// Starts to establish the tunnel. Later calls have no effect.
     public func start() -> Self {
         begin()
         return self

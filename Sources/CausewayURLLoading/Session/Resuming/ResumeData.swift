@@ -30,8 +30,8 @@ struct ResumeData: Codable {
     /// The boot identifier; only in resume data of a running download, whose file grows until the process ends.
     private let boot: String?
 
-    /// Returns `nil` if the download cannot be resumed. It can be resumed after a GET request over HTTP if the response
-    /// has a strong validator and no content coding, and the server does not refuse ranges (RFC 9110 §14.3).
+    /// Returns `nil` if the download cannot be resumed. A download can be resumed after a GET request over HTTP if the
+    /// response has a strong validator and no content coding, and the server does not refuse ranges (RFC 9110 §14.3).
     ///
     /// - Parameter isRunning: Whether the download continues, so that the file will grow.
     init?(
