@@ -14,7 +14,7 @@ struct Link: Sendable {
     var output = LinkOutput()
     var consent = LinkConsent()
     /// Whether this side has sent its count of received frames on a replacement link. The peer retransmits all later
-    /// frames there, so frames that still arrive on this link are ignored.
+    /// frames on the replacement link, so frames that still arrive on this old link are ignored.
     var isSuperseded = false
 
     init(dial purpose: PeerDial.Purpose, member: MemberID, at now: Duration) {

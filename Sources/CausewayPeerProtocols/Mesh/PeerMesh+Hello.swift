@@ -74,8 +74,9 @@ extension PeerMesh {
         }
     }
 
-    /// Answers the dialler's HELLO. Without a target, the link waits for an invitation; with a count, it resumes a
-    /// member; otherwise it joins an introduced peer.
+    /// Answers the dialler's HELLO. If the HELLO has no target, the link waits for an invitation. If the target has a
+    /// count of received frames, the link replaces a member's control link. Otherwise the peer was introduced, and
+    /// joins.
     private mutating func greetedByDialler(_ hello: Hello, on id: LinkID, at now: Duration) throws(PeerReason) {
         guard let target = hello.target else {
             links[id]?.machine.enter(.lobby, at: now)
@@ -95,7 +96,7 @@ extension PeerMesh {
         if let token = target.token, sessions[session]?.tokens[hello.peer.key.id] != token { throw .notVerified }
         sendHello(id, target: Hello.Target(handle: hello.handle), at: now)
         guard isExpected(hello, session) else {
-            // The other member's introduction, or the program's connect call, may still arrive.
+            // A member's introduction of this peer, or the program's connect call, may still arrive.
             links[id]?.member = nil
             links[id]?.machine.enter(.lobby, at: now, within: target.token == nil ? PeerTimes.joining : PeerTimes.lobby)
             return

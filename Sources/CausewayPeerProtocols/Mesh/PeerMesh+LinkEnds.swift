@@ -34,7 +34,7 @@ extension PeerMesh {
             guard found.link == id else { return }
             breakMember(member, fate, reason, at: now)
         case .joining:
-            // The member survives if this link was not chosen and another candidate exists.
+            // The member stays if this link was not chosen and another link is a candidate.
             let hasOther = links.contains { $0.key != id && $0.value.member == member && $0.value.phase == .joining }
             guard found.link == id || !hasOther, !found.phase.isConnected else { return }
             // The smaller peer chose another link, which has not arrived here yet.
@@ -81,7 +81,8 @@ extension PeerMesh {
     /// Schedules the next dial for a replacement link.
     private mutating func retryResumption(of member: MemberID, at now: Duration) {
         self[member]?.repair.schedule(at: now)
-        // Frames that arrived on the superseded link were not counted: only another replacement retransmits them.
+        // Frames that arrived on the old link after this side sent its count were not counted: only a new replacement
+        // link retransmits them.
         guard let old = self[member]?.link, links[old]?.isSuperseded == true else { return }
         close(old)
         breakMember(member, .failed, .lost, at: now)

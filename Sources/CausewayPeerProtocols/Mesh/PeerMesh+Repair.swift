@@ -1,8 +1,8 @@
 extension PeerMesh {
-    /// Moves a member to a new link. Both sides retransmit the frames that the other has not received.
+    /// Moves a member to a new control link. Both sides retransmit the frames that the other side has not received.
     mutating func resume(_ id: LinkID, _ member: MemberID, from received: UInt64, at now: Duration) throws(PeerReason) {
         guard let found = self[member], let traffic = found.traffic else { throw .left }
-        // A later replacement has overtaken this HELLO.
+        // This HELLO is outdated: the peer has acknowledged more frames than the HELLO counts, over a later link.
         guard received >= traffic.queue.log.acknowledged else { throw .duplicate }
         if let old = found.link, old != id {
             links[old]?.member = nil
@@ -36,7 +36,8 @@ extension PeerMesh {
         dial(member, .resumption, at: now)
     }
 
-    /// Reports a network change: broken links are dialled again now, silent links are probed.
+    /// Reports a network change. All control links and ready datagram lanes are probed. A control link that broke, or
+    /// that was silent for a second, is replaced now by the side that dials replacements.
     package mutating func networkChanged(at now: Duration) {
         for member in allMembers() {
             guard let found = self[member], found.phase.isConnected else { continue }

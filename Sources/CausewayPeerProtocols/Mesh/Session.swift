@@ -99,7 +99,7 @@ struct LaneSet: Sendable {
 
 /// State for replacing a broken control link.
 struct LinkRepair: Sendable {
-    /// Whether this side dialled the first link; it then dials all replacements.
+    /// Whether this side dialled the member's first control link. This side then dials all replacements.
     var isDialler = false
     var dial: LinkID?
     var attempts = 0
