@@ -73,7 +73,7 @@ final class BoundConnections: Sendable {
         if let name { then(BoundLease(name, owner, self)) }
     }
 
-    /// Releases a name. If a load waits, it gets a lease with this name, or with a new name if it needs new
+    /// Releases a name. If a load waits, the load gets a lease with this name, or with a new name if the load needs new
     /// connections.
     fileprivate func release(_ name: UInt64, of owner: Owner) {
         let (next, name) = state.withLock { state -> (Waiting?, UInt64) in

@@ -34,7 +34,7 @@ final class DecodedContent: Sendable {
     fileprivate enum Pump {
         case idle
         case running
-        /// Another thread has called meanwhile. The running call must check for content and demand again.
+        /// Another thread has called `pump` meanwhile. The running call must check for content and demand again.
         case runningAgain
         case finished
     }

@@ -134,7 +134,7 @@ final class HTTPNetwork: Sendable {
 
     // MARK: URLs
 
-    /// Returns the target for an absolute URL if it is the most recent one and its scheme is `http` or `https`.
+    /// Returns the cached target if `text` is the target's URL, and the URL's scheme is `http` or `https`.
     func lastTarget(of text: String) -> RequestTarget? {
         lastTarget.withLock { last in
             guard let last, last.isWeb, last.text == text else { return nil }

@@ -94,7 +94,7 @@ struct LoadAccess {
     /// Begins a multi-message authentication.
     ///
     /// - Parameter isBound: Whether to use a connection bound to the credential.
-    /// - Returns: The earlier use of bound connections, to be released without the lock; `nil` if it goes on.
+    /// - Returns: The earlier use of bound connections, to be released without the lock; `nil` if that use continues.
     mutating func began(_ begun: Negotiation, isBound: Bool) -> Bound? {
         negotiation = begun
         let (owner, isOpening) = (begun.negotiation.owner, begun.negotiation.scheme.needsAnswer)

@@ -111,8 +111,8 @@ final class LoadCache: Sendable {
             state.withLock { state in state.validated = entry }
             return .send(addingConditions(of: entry, to: value))
         case (.refuse, _):
-            // If the program's cache policy forbids the network, the load fails; if the field `only-if-cached` does, it gets a 504 response
-            // (RFC 9111 §5.2.1.7).
+            // If the program's cache policy forbids the network, the load fails. If the request's `only-if-cached`
+            // directive forbids the network, the task gets a 504 response (RFC 9111 §5.2.1.7).
             return question.use.isLocal ? .fail : .deliver(timeout)
         case (.forward, let entry?):
             if let head = entry.head, CachePolicy.mayReplaceError(question.fields, head) {

@@ -54,7 +54,8 @@ enum LoadRedirect {
 
 extension LoadFailure {
     fileprivate init(_ refusal: RedirectRefusal) {
-        // With its type, because `.downgrade` alone would also name a refusal, and the initializer would recurse.
+        // State the type of `cause`: without the type, `.downgrade` would also name a refusal, and the initializer
+        // would recurse.
         let cause: Cause =
             switch refusal {
             case .tooMany: .tooManyRedirects

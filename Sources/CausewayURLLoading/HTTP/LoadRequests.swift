@@ -99,7 +99,7 @@ struct LoadRequests {
             method: values.method, origin: target.origin, target: target.originForm, fields: values.unfoldedFields)
     }
 
-    /// Adds this exchange's credential, or one that the server has accepted before.
+    /// Adds this exchange's credential, or a credential that the server has accepted before.
     private func authorize(_ value: inout HTTPRequestValue, _ authorization: LoadAccess.Authorization) -> Reuse? {
         value.binding = authorization.binding
         if let route = authorization.route { value.route = route }

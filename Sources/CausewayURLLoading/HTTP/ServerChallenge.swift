@@ -118,7 +118,8 @@ struct ServerChallenge: Sendable {
 
     // MARK: The program's answer
 
-    /// Asks the program for a credential. Its first answer counts, whether the program gives it to the sender or to the completion handler.
+    /// Asks the program for a credential. The program's first answer counts, whether the program gives the answer to
+    /// the sender or to the completion handler.
     ///
     /// - Parameter then: Receives the answer and the credential for default handling.
     private func ask(
