@@ -13,7 +13,8 @@ typedef enum cw_coding_library { CW_LIBRARY_ZLIB, CW_LIBRARY_BROTLI, CW_LIBRARY_
 
 /// Loads a library once per process. Any thread may call it.
 ///
-/// Returns NULL on success, else an error message with the package to install. The text stays valid for the life of the process.
+/// Returns NULL on success, else an error message with the package to install. The text stays valid until the process
+/// ends.
 const char *cw_coding_load(cw_coding_library library);
 
 /// Like `cw_coding_load` for a library with another name, but keeps nothing for later use. For tests.

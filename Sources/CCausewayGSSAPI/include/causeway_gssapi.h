@@ -9,7 +9,8 @@
 
 /// Loads `libgssapi_krb5.so.2` once per process. Any thread may call it.
 ///
-/// Returns NULL on success, else an error message with the package to install. The text stays valid for the life of the process.
+/// Returns NULL on success, else an error message with the package to install. The text stays valid until the process
+/// ends.
 const char *cw_gss_load(void);
 
 /// Like `cw_gss_load` for a library with another name, but keeps nothing for later use. For tests.

@@ -18,7 +18,8 @@
 
 /// Loads the libraries once per process. Later calls and calls on other threads return the result of the first call.
 ///
-/// Returns NULL on success, else an error message with the package to install. The text stays valid for the life of the process.
+/// Returns NULL on success, else an error message with the package to install. The text stays valid until the process
+/// ends.
 const char *cw_openssl_load(void);
 
 /// Like `cw_openssl_load` for libraries with other names, but does not use them later. For tests.
