@@ -76,14 +76,22 @@ struct TLSDiagnosis: Sendable {
     private static func remark(on sent: inout [Sent], at now: Int64) {
         for index in sent.indices {
             let certificate = sent[index].certificate
-            let left = certificate.notAfter - now
-            if left < 0 {
-                sent[index].remarks.append("has expired")
-            } else if left < 14 * 86_400 {
-                sent[index].remarks.append("expires in \(left / 86_400) days")
-            }
-            if certificate.notBefore > now { sent[index].remarks.append("is not valid yet") }
+            sent[index].remarks += remarks(
+                notBefore: certificate.notBefore, notAfter: certificate.notAfter, at: now)
         }
+    }
+
+    /// Returns remarks on a validity period in seconds since 1970. `Int64.min` means a malformed time.
+    static func remarks(notBefore: Int64, notAfter: Int64, at now: Int64) -> [String] {
+        guard notBefore != .min, notAfter != .min else { return ["has an invalid date"] }
+        var remarks: [String] = []
+        if notAfter < now {
+            remarks.append("has expired")
+        } else if notAfter - now < 14 * 86_400 {
+            remarks.append("expires in \((notAfter - now) / 86_400) days")
+        }
+        if notBefore > now { remarks.append("is not valid yet") }
+        return remarks
     }
 }
 
