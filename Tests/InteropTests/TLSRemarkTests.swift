@@ -5,7 +5,7 @@ import Testing
 /// Remarks of `nw tls` on the dates of certificates.
 @Suite("Remarks on certificates")
 struct TLSRemarkTests {
-    private static let now: Int64 = 1_800_000_000
+    static let now: Int64 = 1_800_000_000
 
     @Test(
         "Remarks on dates, also if a server sends malformed ones",

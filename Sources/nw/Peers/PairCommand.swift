@@ -55,6 +55,8 @@ struct PairCommand: Sendable {
         }
         var options = PeerSession.Options()
         options.info = [Self.mark: "1"]
+        // Several peers can show a code at the same time.
+        let questions = UserQuestions()
         try await run("no other host compared codes in time", options) { session in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 defer { group.cancelAll() }
@@ -65,9 +67,11 @@ struct PairCommand: Sendable {
                     case .invited(let invite):
                         if invite.context == Data(Self.mark.utf8) { invite.accept() } else { invite.decline() }
                     case .joined(let peer) where session.me.fingerprint.lexicographicallyPrecedes(peer.fingerprint):
-                        group.addTask { try await session.verify(peer) { code in await ask(code, peer) } }
+                        group.addTask {
+                            try await session.verify(peer) { code in await questions.ask { await ask(code, peer) } }
+                        }
                     case .compare(let code, let peer):
-                        group.addTask { code.confirm(await ask(code, peer)) }
+                        group.addTask { code.confirm(await questions.ask { await ask(code, peer) }) }
                     case .left(_, let failure) where failure.code == .unverified:
                         throw CommandFailure("not paired: one of the users saw another code")
                     case .paired(let peer): return tell(peer)

@@ -1,0 +1,27 @@
+import Synchronization
+
+/// Asks the user one question at a time, so that an answer always belongs to the question that was printed last.
+final class UserQuestions: Sendable {
+    private let last = Mutex<Task<Bool, Never>?>(nil)
+
+    /// Runs `question` after all earlier questions, and returns its answer.
+    ///
+    /// Cancellation: cancels the question's task, also while it waits for earlier questions. `question` must then end.
+    func ask(_ question: @escaping @Sendable () async -> Bool) async -> Bool {
+        let task = last.withLock { last in
+            let earlier = last
+            let task = Task {
+                _ = await earlier?.value
+                guard !Task.isCancelled else { return false }
+                return await question()
+            }
+            last = task
+            return task
+        }
+        return await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
+}
