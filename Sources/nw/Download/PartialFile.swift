@@ -27,9 +27,13 @@ final class PartialFile: Sendable {
     init(at path: String, for url: String) throws {
         self.path = path
         self.url = url
-        let size = (try? OpenFile(reading: path))?.regularByteCount ?? 0
-        file = try OpenFile(storingAt: path, keeping: size, followsLinks: false)
-        guard file.lock() != .heldByAnother else { throw CommandFailure("another process downloads this file") }
+        file = try OpenFile(updating: path)
+        // Change nothing before the lock is taken: another process may append to the file, or rename it.
+        guard file.lock() != .heldByAnother, file.isFile(at: path) else {
+            throw CommandFailure("another process downloads this file")
+        }
+        // Continue at the end.
+        if let size = file.regularByteCount { file.cut(to: Int(clamping: size)) }
     }
 
     /// Returns the stored part of this URL's content; empty for another URL's file, and after a restart of the host.

@@ -20,6 +20,13 @@ extension OpenFile {
     /// Whether the file still has a directory entry.
     var isLinked: Bool { status.map { $0.st_nlink > 0 } ?? false }
 
+    /// Whether this file still has the given name.
+    func isFile(at path: String) -> Bool {
+        var named = stat()
+        guard let own = status, lstat(path, &named) == 0 else { return false }
+        return own.st_dev == named.st_dev && own.st_ino == named.st_ino
+    }
+
     /// Whether this is a regular file owned by this process's user.
     var isOwnRegularFile: Bool {
         status.map { $0.st_mode & S_IFMT == S_IFREG && $0.st_uid == geteuid() } ?? false

@@ -58,6 +58,11 @@ struct OpenFile: ~Copyable, Sendable {
         if let position { cut(to: Int(clamping: position)) }
     }
 
+    /// Opens a file for writing without changing it, and creates it if it is missing. Does not follow a symbolic link.
+    init(updating path: String) throws(NWError) {
+        try self.init(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC)
+    }
+
     /// Opens an existing file to inspect or lock it. Does not follow a symbolic link, and does not wait for the other end of a pipe.
     init(inspecting path: String) throws(NWError) {
         try self.init(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
