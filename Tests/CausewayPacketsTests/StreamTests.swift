@@ -75,6 +75,21 @@ struct StreamTests {
         #expect(defragmenter.count == 0)
     }
 
+    @Test("Times of a capture file may be as far apart as their type permits")
+    func extremeTimes() {
+        let parts = Self.fragments(of: [UInt8](repeating: 1, count: 200), size: 104)
+        let (one, two) = (parts[0], parts[1])
+        // The datagram waits if the time goes back, and is too old if it goes forward.
+        let rows: [(Int64, Int64, Bool)] = [(.min, .max, false), (.max, .min, true), (-31, 0, false)]
+        for (first, second, isWhole) in rows {
+            var defragmenter = Defragmenter()
+            let begun = defragmenter.add(ByteView(one.span), at: first)
+            let ended = defragmenter.add(ByteView(two.span), at: second)
+            #expect(begun == nil)
+            #expect((ended != nil) == isWhole)
+        }
+    }
+
     @Test("A fragment whose length ends within its headers is dropped")
     func shortFragments() {
         var defragmenter = Defragmenter()

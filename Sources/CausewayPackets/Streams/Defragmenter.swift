@@ -38,7 +38,7 @@ public struct Defragmenter: Sendable {
     /// - Returns: The packet itself if it is not a fragment, the complete datagram if no fragment is missing any more,
     ///   otherwise `nil`.
     public mutating func add(_ packet: borrowing ByteView, at seconds: Int64) -> [UInt8]? {
-        waiting = waiting.filter { seconds - $0.value.since <= Self.lifetime }
+        waiting = waiting.filter { !Self.isTooOld($0.value.since, at: seconds) }
         let layers = PacketLayers(packet, linkType: .raw)
         guard layers.count > 0 else { return packet.array }
         let network = layers[0]
@@ -49,6 +49,12 @@ public struct Defragmenter: Sendable {
         } catch {
             return nil
         }
+    }
+
+    /// Returns whether more than ``lifetime`` has passed. A capture file can contain any time.
+    private static func isTooOld(_ since: Int64, at now: Int64) -> Bool {
+        let (age, overflows) = now.subtractingReportingOverflow(since)
+        return overflows ? now > since : age > lifetime
     }
 
     private mutating func add4(_ p: borrowing ByteView, _ headerLength: Int, _ now: Int64) throws(WireError) -> [UInt8]?
