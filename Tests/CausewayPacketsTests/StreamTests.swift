@@ -42,6 +42,44 @@ struct StreamTests {
         }
     }
 
+    @Test(
+        "A datagram with a gap, and an end that makes its size fit, is dropped",
+        arguments: [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]])
+    func endBeforeOtherFragments(_ order: [Int]) {
+        let honest = Self.fragments(of: [UInt8](repeating: 1, count: 312), size: 104)
+        // The third part claims that more follow, and an empty last fragment ends the datagram before it.
+        var behind = honest[2]
+        behind[6] |= 0x20
+        var header = IPv4Header(
+            source: BuilderTests.here, destination: BuilderTests.there, proto: IPProtocolNumber(rawValue: 253),
+            identification: 7)
+        header.fragmentOffset = 208 / 8
+        var end = PacketBuilder()
+        end.add(header)
+        let parts = [honest[0], behind, end.finish()]
+        var defragmenter = Defragmenter()
+        for index in order {
+            let part = parts[index]
+            let whole = defragmenter.add(ByteView(part.span), at: 0)
+            #expect(whole == nil)
+        }
+    }
+
+    @Test("A second end of a datagram is dropped with it; a copy of the first has no effect")
+    func twoEnds() {
+        let payload = [UInt8](repeating: 1, count: 300)
+        let parts = Self.fragments(of: payload, size: 104)
+        let short = Self.fragments(of: Array(payload.prefix(290)), size: 104)[2]
+        for (second, isWhole) in [(parts[2], true), (short, false)] {
+            var defragmenter = Defragmenter()
+            var whole: [UInt8]?
+            for part in [parts[2], second, parts[0], parts[1]] {
+                whole = defragmenter.add(ByteView(part.span), at: 0) ?? whole
+            }
+            #expect((whole != nil) == isWhole)
+        }
+    }
+
     @Test("Fragments of a datagram that waits make no room, also if they overlap")
     func fullOfDatagrams() {
         let payload = [UInt8](repeating: 1, count: 200)

@@ -1,7 +1,8 @@
 /// Reassembles IP fragments (RFC 791 §3.2, RFC 8200 §4.5).
 ///
 /// Reads no clock: the caller passes each packet's time. Memory is limited by ``datagramLimit`` and ``lifetime``. A
-/// datagram with overlapping fragments is dropped, because attackers use overlaps to evade filters (RFC 5722 §4).
+/// datagram with overlapping fragments, or with fragments behind its end, is dropped, because attackers use them to
+/// evade filters (RFC 5722 §4).
 public struct Defragmenter: Sendable {
     /// Maximum number of incomplete datagrams. At this limit, a new datagram replaces the oldest one.
     public static let datagramLimit = 256
@@ -23,6 +24,15 @@ public struct Defragmenter: Sendable {
         var parts: [(range: Range<Int>, bytes: [UInt8])] = []
         var total: Int?
         var isPoisoned = false
+
+        /// Whether a fragment ends behind the last one, or is last although there is another end.
+        func contradicts(_ range: Range<Int>, isLast: Bool) -> Bool {
+            guard !isLast else {
+                return total.map { $0 != range.upperBound } ?? false
+                    || parts.contains { $0.range.upperBound > range.upperBound }
+            }
+            return total.map { $0 < range.upperBound } ?? false
+        }
     }
 
     private var waiting: [Key: Waiting] = [:]
@@ -122,7 +132,8 @@ public struct Defragmenter: Sendable {
         let range = offset..<offset + bytes.count
         let overlaps = entry.parts.contains { $0.range.overlaps(range) && !($0.range == range && $0.bytes == bytes) }
         let isOdd = hasMore && (bytes.isEmpty || bytes.count % 8 != 0)
-        if overlaps || isOdd || range.upperBound > Self.largestDatagram { entry.isPoisoned = true }
+        let isWrong = overlaps || isOdd || entry.contradicts(range, isLast: !hasMore)
+        if isWrong || range.upperBound > Self.largestDatagram { entry.isPoisoned = true }
         if entry.isPoisoned {
             entry.parts = []
             keep(entry, key)
