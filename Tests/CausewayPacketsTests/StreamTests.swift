@@ -113,6 +113,26 @@ struct StreamTests {
         #expect(defragmenter.count == 0)
     }
 
+    @Test("An atomic fragment is complete, and has no effect on a datagram with its identification")
+    func atomicFragment() {
+        func fragment(_ offset: UInt8, hasMore: Bool, _ content: [UInt8]) -> [UInt8] {
+            var packet: [UInt8] = [0x60, 0, 0, 0, 0, UInt8(8 + content.count), 44, 64]
+            packet += [UInt8](repeating: 1, count: 32)
+            packet += [253, 0, 0, offset | (hasMore ? 1 : 0), 0, 0, 0, 7]
+            return packet + content
+        }
+        let (begin, end) = ([UInt8](repeating: 2, count: 16), [UInt8](repeating: 3, count: 8))
+        let other = [UInt8](repeating: 4, count: 24)
+        let packets = [
+            fragment(0, hasMore: true, begin), fragment(0, hasMore: false, other), fragment(16, hasMore: false, end),
+        ]
+        var defragmenter = Defragmenter()
+        let results = packets.map { packet in defragmenter.add(ByteView(packet.span), at: 0) }
+        #expect(results.map { $0.map { Array($0.dropFirst(40)) } } == [nil, other, begin + end])
+        #expect(results[1]?[4...6] == [0, 24, 253])
+        #expect(defragmenter.count == 0)
+    }
+
     @Test("Times of a capture file may be as far apart as their type permits")
     func extremeTimes() {
         let parts = Self.fragments(of: [UInt8](repeating: 1, count: 200), size: 104)

@@ -105,10 +105,13 @@ public struct Defragmenter: Sendable {
         var header = p.prefix(at).array
         // Remove the fragment header: copy its next-header value to the header before it.
         if let place = Self.nextHeaderPlace(p, before: at) { header[place] = try p.u8(at) }
-        guard
-            var whole = insert(
-                key, p.clamped(at + 8, end).array, offset, field & 1 != 0, offset == 0 ? header : nil, now)
-        else { return nil }
+        let content = p.clamped(at + 8, end).array
+        // A first fragment that is also the last one has nothing to do with other fragments (RFC 6946 §4).
+        let isAtomic = offset == 0 && field & 1 == 0
+        let complete: [UInt8]? =
+            isAtomic
+            ? header + content : insert(key, content, offset, field & 1 != 0, offset == 0 ? header : nil, now)
+        guard var whole = complete else { return nil }
         let length = whole.count - 40
         (whole[4], whole[5]) = (UInt8(length >> 8 & 255), UInt8(length & 255))
         return whole
