@@ -95,6 +95,16 @@ struct PortSurveyTests {
         }
     }
 
+    @Test("The rate has an upper limit, also if the user sets none", arguments: [nil, 1e30, .infinity] as [Double?])
+    func highest(_ limit: Double?) {
+        var scan = Self.scan(1, 20_000) { $0.maximumPerSecond = limit }
+        var network = Network()
+        let isFinished = network.run(&scan) { _, _ in (.milliseconds(1), .reset) }
+        let rate = scan.rate
+        #expect(isFinished)
+        #expect(rate <= 1_000_000)
+    }
+
     @Test("Answers to a second attempt indicate loss, which halves the rate; no port is missed")
     func loss() {
         var scan = Self.scan(1, 20_000)

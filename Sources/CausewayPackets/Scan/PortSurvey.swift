@@ -32,7 +32,7 @@ public struct PortSurvey: ~Copyable, Sendable {
 
     /// Scan limits.
     public struct Settings: Sendable {
-        /// Maximum rate in probes per second; `nil` means no limit.
+        /// Maximum rate in probes per second; `nil` and higher values mean 1,000,000.
         public var maximumPerSecond: Double?
         /// Maximum attempts for a silent port. If the port's host has never answered, at most two attempts are made,
         /// unless an echo scan has seen packet loss.

@@ -14,9 +14,11 @@ struct ScanPace: Sendable {
 
     /// The initial rate: with 60 bytes per probe, five megabits per second.
     static let first = 10_000.0
+    /// The highest rate, also if the user allows more.
+    static let highest = 1_000_000.0
 
     init(maximumPerSecond: Double?) {
-        maximum = maximumPerSecond ?? 1_000_000
+        maximum = min(maximumPerSecond ?? Self.highest, Self.highest)
         rate = min(Self.first, maximum)
         minimum = min(200, maximum)
         allowance = min(16, max(1, rate / 100))
