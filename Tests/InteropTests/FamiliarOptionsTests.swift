@@ -125,6 +125,8 @@ extension Interop {
             Mistake(
                 arguments: ["cat", "-q", "1", "127.0.0.1", "9"], parts: ["Unknown option '-q'.", "See 'nw cat --help'"]),
             Mistake(arguments: ["ping", "-Zc1", "h"], parts: ["Unknown option '-Z'."]),
+            Mistake(arguments: ["ping", "-i", "1e30", "h"], parts: ["-i must be 0.002 to 1000000 seconds."]),
+            Mistake(arguments: ["ping", "-W", "nan", "h"], parts: ["-W must be 0 to 1000000 seconds."]),
             Mistake(
                 arguments: ["serve", "http", ".", "-p", "1"],
                 parts: ["Unknown option '-p'.", "See 'nw serve http --help'"]),

@@ -72,7 +72,10 @@ struct PingCommand: Subcommand {
 
     func validate() throws {
         guard (0...65507).contains(size) else { throw ValidationError("-s must be 0 to 65507 bytes.") }
-        guard interval >= 0.002 else { throw ValidationError("-i must be at least 0.002 seconds.") }
+        guard (0.002...1_000_000).contains(interval) else {
+            throw ValidationError("-i must be 0.002 to 1000000 seconds.")
+        }
+        guard (0...1_000_000).contains(wait) else { throw ValidationError("-W must be 0 to 1000000 seconds.") }
         if let count, count < 1 { throw ValidationError("-c must be more than 0.") }
         if let ttl, !(1...255).contains(ttl) { throw ValidationError("-t must be 1 to 255 hops.") }
         if let fragmentation, !["do", "dont"].contains(fragmentation) {
