@@ -125,6 +125,9 @@ extension Interop {
             Mistake(
                 arguments: ["cat", "-q", "1", "127.0.0.1", "9"], parts: ["Unknown option '-q'.", "See 'nw cat --help'"]),
             Mistake(arguments: ["ping", "-Zc1", "h"], parts: ["Unknown option '-Z'."]),
+            Mistake(arguments: ["ping", "-46", "h"], parts: ["-4 and -6 cannot be combined."]),
+            Mistake(arguments: ["trace", "-4", "-6", "h"], parts: ["-4 and -6 cannot be combined."]),
+            Mistake(arguments: ["scan", "-6", "-4", "h"], parts: ["-4 and -6 cannot be combined."]),
             Mistake(arguments: ["ping", "-i", "1e30", "h"], parts: ["-i must be 0.002 to 1000000 seconds."]),
             Mistake(arguments: ["ping", "-W", "nan", "h"], parts: ["-W must be 0 to 1000000 seconds."]),
             Mistake(

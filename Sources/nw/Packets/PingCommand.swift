@@ -71,6 +71,7 @@ struct PingCommand: Subcommand {
     var origin: PingOrigin? { givenOrigin.map { PingOrigin($0) } }
 
     func validate() throws {
+        if onlyIPv4, onlyIPv6 { throw ValidationError("-4 and -6 cannot be combined.") }
         guard (0...65507).contains(size) else { throw ValidationError("-s must be 0 to 65507 bytes.") }
         guard (0.002...1_000_000).contains(interval) else {
             throw ValidationError("-i must be 0.002 to 1000000 seconds.")

@@ -65,6 +65,7 @@ struct TraceCommand: Subcommand {
     var host: String
 
     func validate() throws {
+        if onlyIPv4, onlyIPv6 { throw ValidationError("-4 and -6 cannot be combined.") }
         guard (1...64).contains(maximum) else { throw ValidationError("-m must be 1 to 64 hops.") }
         guard (1...10).contains(probes) else { throw ValidationError("-q must be 1 to 10 probes.") }
         guard (0.01...60).contains(wait) else { throw ValidationError("-w must be 0.01 to 60 seconds.") }

@@ -81,6 +81,7 @@ struct ScanCommand: Subcommand {
     var targets: [String]
 
     func validate() throws {
+        if onlyIPv4, onlyIPv6 { throw ValidationError("-4 and -6 cannot be combined.") }
         guard [syn, connect, udp, hosts].count(where: \.self) <= 1 else {
             throw ValidationError("--syn, --connect, --udp and --hosts cannot be combined.")
         }
