@@ -128,6 +128,9 @@ extension Interop {
             Mistake(arguments: ["ping", "-46", "h"], parts: ["-4 and -6 cannot be combined."]),
             Mistake(arguments: ["trace", "-4", "-6", "h"], parts: ["-4 and -6 cannot be combined."]),
             Mistake(arguments: ["scan", "-6", "-4", "h"], parts: ["-4 and -6 cannot be combined."]),
+            Mistake(
+                arguments: ["http", "-C", "9223372036854775808", "-o", "f", ":1"],
+                parts: ["'9223372036854775808' is not an offset in bytes."]),
             Mistake(arguments: ["ping", "-i", "1e30", "h"], parts: ["-i must be 0.002 to 1000000 seconds."]),
             Mistake(arguments: ["ping", "-W", "nan", "h"], parts: ["-W must be 0 to 1000000 seconds."]),
             Mistake(

@@ -281,7 +281,7 @@ struct HTTPOutputOptions: ParsableArguments {
         if continueAt != nil, !remoteName, output == nil || output == "-" {
             throw ValidationError("-C requires a file: -o FILE or -O.")
         }
-        if let continueAt, continueAt != "-", UInt64(continueAt) == nil {
+        if let continueAt, continueAt != "-", UInt64(continueAt).flatMap({ Int(exactly: $0) }) == nil {
             throw ValidationError("'\(continueAt)' is not an offset in bytes.")
         }
     }

@@ -209,7 +209,7 @@ struct HTTPSession: Sendable {
     private func progress(_ head: HTTPResponseHead, _ destination: ContentDestination, isEncoded: Bool) -> ProgressBar?
     {
         guard output.commentary == .progressBar, let path = destination.path else { return nil }
-        let length = isEncoded ? nil : head.fields.firstValue(of: "Content-Length").flatMap { UInt64(digits: $0) }
+        let length = isEncoded ? nil : head.fields.firstValue(of: "Content-Length").flatMap { Int(digits: $0) }
         let origin = origin(destination)
         let name = path.split(separator: "/").last.map(String.init) ?? path
         return ProgressBar(name, byteCount: length.map { UInt64($0) + origin }, from: origin)
