@@ -15,6 +15,8 @@ final class IncomingFile: @unchecked Sendable {
     private var hash = ContentDigest()
     /// Whether the temporary file has been renamed or removed.
     private var isSettled = false
+    /// The path after the rename.
+    private var finalPath: String?
 
     init(in directory: String) throws(NWError) {
         self.directory = directory
@@ -111,6 +113,27 @@ final class IncomingFile: @unchecked Sendable {
         }
     }
 
+    /// Renames several files as ``store(as:fileExtension:)`` does. If one of them cannot be stored, removes all.
+    ///
+    /// - Returns: The names.
+    static func store(_ files: [(file: IncomingFile, name: String)]) throws -> [String] {
+        do {
+            return try files.map { file, name in
+                let (base, fileExtension) = UnusedName.parts(of: name)
+                return try file.store(as: base, fileExtension: fileExtension)
+            }
+        } catch {
+            for (file, _) in files { file.withdraw() }
+            throw error
+        }
+    }
+
+    /// Removes the file also if it was renamed, unless its name has another file by now.
+    private func withdraw() {
+        discard()
+        if let finalPath, file.isFile(at: finalPath) { try? DirectoryEntries.removeFile(finalPath) }
+    }
+
     private func keep(as name: String, replacing: Bool) throws {
         let path = "\(directory)/\(name)"
         if replacing {
@@ -119,6 +142,7 @@ final class IncomingFile: @unchecked Sendable {
             try DirectoryEntries.moveWithoutReplacing(temporaryPath, to: path)
         }
         isSettled = true
+        finalPath = path
         // The directory entry must be on the disk too before the reply confirms the file.
         try OpenFile(directory: directory).synchronize()
     }

@@ -141,13 +141,14 @@ struct UploadStore: Sendable {
             pending.append(ended)
         }
 
-        /// Renames all files to their final names.
+        /// Renames all files to their final names; none keeps its name if one cannot be renamed.
         mutating func finish() async throws -> Receipt {
-            for var ended in pending {
-                let (base, suffix) = UnusedName.parts(of: UnusedName.safe(ended.receipt.file) ?? "upload")
-                let file = ended.file
-                ended.receipt.file = try await thread.run { try file.store(as: base, fileExtension: suffix) }
-                receipt.files.append(ended.receipt)
+            let files = pending.map { (file: $0.file, name: UnusedName.safe($0.receipt.file) ?? "upload") }
+            // A client that leaves meanwhile does not end this halfway.
+            let names = try await thread.finishing { try IncomingFile.store(files) }
+            for (index, name) in names.enumerated() {
+                pending[index].receipt.file = name
+                receipt.files.append(pending[index].receipt)
             }
             pending = []
             return receipt
