@@ -18,6 +18,7 @@ struct GroupSession: Sendable {
         let (events, feed) = AsyncStream.makeStream(of: Event.self)
         group.stateUpdateHandler = { feed.yield(.state($0)) }
         let (echoes, isVerbose, isJSON) = (command.echo, command.verbose, command.json)
+        let backlog = MessageBacklog()
         group.setReceiveHandler(
             maximumMessageSize: command.maximum ?? .max, rejectOversizedMessages: false
         ) { message, content, isComplete in
@@ -26,14 +27,18 @@ struct GroupSession: Sendable {
                 isJSON
                 ? PrintableText(json: GroupMessage(message, content, isComplete))
                 : line(for: message, content, isComplete, isVerbose)
-            feed.yield(.message(text))
+            switch backlog.add(text) {
+            case .admitted: feed.yield(.message(text))
+            case .firstDropped: printError("nw: group: messages are dropped, because standard output is slow")
+            case .dropped: break
+            }
             if echoes { message.reply(content: content) }
         }
         group.start(queue: DispatchQueue(label: "nw.group"))
         defer { group.cancel() }
         try await withThrowingTaskGroup(of: Bool.self) { tasks in
             tasks.addTask {
-                try await follow(events)
+                try await follow(events, backlog)
                 return true
             }
             if !command.detached {
@@ -47,10 +52,12 @@ struct GroupSession: Sendable {
         }
     }
 
-    private func follow(_ events: AsyncStream<Event>) async throws {
+    private func follow(_ events: AsyncStream<Event>, _ backlog: MessageBacklog) async throws {
         for await event in events {
             switch event {
-            case .message(let line): try await StandardOutput.write("\(line)\n")
+            case .message(let line):
+                try await StandardOutput.write("\(line)\n")
+                backlog.remove(line)
             case .state(.failed(let error)): throw CommandFailure("\(group.descriptor.label) failed", error)
             case .state(.waiting(let error)): printError("nw: group: waiting: \(describe(error))")
             case .state(.ready): if command.verbose { printError("nw: group: ready") }
