@@ -111,12 +111,18 @@ final class BrowseDisplay: Sendable {
             }
             table.append(row)
         }
+        return Self.lines(of: table).enumerated().map { index, line in index == 0 ? line.styled(.heading) : line }
+    }
+
+    /// Returns rows as lines, with the cells of a column one below the other on the terminal.
+    static func lines(of table: [[PrintableText]]) -> [PrintableText] {
         let widths = (0..<(table.first?.count ?? 0)).map { column in
-            min(48, table.map { $0[column].text.count }.max() ?? 0)
+            min(48, table.map { $0[column].text.columnCount }.max() ?? 0)
         }
-        return table.enumerated().map { index, row in
-            let line = zip(row, widths).map { $0.padded(to: $1) }.joined(separator: "  ")
-            return index == 0 ? line.styled(.heading) : line
+        return table.map { row in
+            zip(row, widths).map { cell, width in
+                cell + PrintableText(foreign: String(repeating: " ", count: max(0, width - cell.text.columnCount)))
+            }.joined(separator: "  ")
         }
     }
 
