@@ -27,7 +27,7 @@ struct Relay: Sendable {
     /// Returns earlier at the end of datagram input if the options close the connection then, and at the end of the
     /// peer's stream if standard input is a terminal.
     func run() async throws {
-        let activity = Activity()
+        let activity = RelayActivity()
         try await withThrowingTaskGroup(of: End.self) { group in
             if options.readsInput {
                 group.addTask {
@@ -67,7 +67,7 @@ struct Relay: Sendable {
         }
     }
 
-    private func upload(_ activity: Activity) async throws {
+    private func upload(_ activity: RelayActivity) async throws {
         let datagramLimit = options.isSecure ? Self.secureDatagramChunk : Self.datagramChunk
         let limit = options.isDatagram ? datagramLimit : Self.streamChunk
         while let chunk = try await input.next(atMost: limit) {
@@ -91,7 +91,7 @@ struct Relay: Sendable {
         }
     }
 
-    private func download(_ activity: Activity) async throws {
+    private func download(_ activity: RelayActivity) async throws {
         while let chunk = try await receive() {
             activity.note()
             if !chunk.isEmpty { try await StandardOutput.write(chunk) }
@@ -110,7 +110,7 @@ struct Relay: Sendable {
 }
 
 /// When the latest traffic was seen, in either direction.
-private final class Activity: Sendable {
+final class RelayActivity: Sendable {
     private let latest = Mutex(ContinuousClock.now)
 
     func note() {

@@ -3,7 +3,7 @@ import FoundationEssentials
 
 /// Sends each line of standard input as a WebSocket message, and prints each received message.
 struct WebSocketRelay: Sendable {
-    private enum End { case input, peer }
+    private enum End { case input, peer, idle }
 
     /// The maximum size of a line, and of one read, in bytes.
     private static let longestLine = 1 << 20
@@ -12,35 +12,44 @@ struct WebSocketRelay: Sendable {
     let connection: NWConnection
     let options: CatOptions
 
-    /// Relays in both directions. Returns when the peer has closed the connection. If the options close the connection after the input, the
-    /// relay sends a close frame at the end of input, and the peer then closes the connection.
+    /// Relays in both directions. Returns when the peer has closed the connection, or after the idle limit without a message. If the options
+    /// close the connection after the input, the relay sends a close frame at the end of input, and the peer then closes the connection.
     func run() async throws {
+        let activity = RelayActivity()
         try await withThrowingTaskGroup(of: End.self) { group in
             if options.readsInput {
                 group.addTask {
-                    try await upload()
+                    try await upload(activity)
                     return .input
                 }
             }
             group.addTask {
-                try await download()
+                try await download(activity)
                 return .peer
+            }
+            if let limit = options.limit {
+                group.addTask {
+                    try await activity.waitUntilIdle(for: limit)
+                    return .idle
+                }
             }
             defer {
                 // The child tasks' pending calls return only when the connection ends.
                 connection.cancel()
                 group.cancelAll()
             }
-            while let end = try await group.next() { if end == .peer { return } }
+            while let end = try await group.next() { if end != .input { return } }
         }
     }
 
-    private func upload() async throws {
+    private func upload(_ activity: RelayActivity) async throws {
         var rest = Data()
         while let chunk = try await StandardInput.shared.next(atMost: Self.chunk) {
+            activity.note()
             rest.append(chunk)
             while let newline = rest.firstIndex(of: 10) {
                 try await send(rest[..<newline])
+                activity.note()
                 rest = Data(rest[(newline + 1)...])
             }
             if rest.count > Self.longestLine {
@@ -74,8 +83,10 @@ struct WebSocketRelay: Sendable {
         }
     }
 
-    private func download() async throws {
+    private func download(_ activity: RelayActivity) async throws {
         while let (content, opcode) = try await receive() {
+            activity.note()
+            defer { activity.note() }
             switch opcode {
             case .text: try await StandardOutput.write(content + [10])
             case .binary: try await StandardOutput.write(content)

@@ -231,6 +231,18 @@ extension LoopbackInterop {
             }
         }
 
+        @Test("nw cat -w ends when no message has passed for this time")
+        func idle() async throws {
+            try await Scratch.run { scratch in
+                try await InProcessServer.run(Self.parameters(), serve: Self.serve) { _, port in
+                    let nw = try scratch.startNW(["cat", "-w", "0.3", "ws://127.0.0.1:\(port)/"], input: .held)
+                    try nw.write("hello\n")
+                    #expect(try await nw.finished() == 0, "\(nw.errors)")
+                    #expect(nw.text == "hello\n")
+                }
+            }
+        }
+
         @Sendable private static func serve(_ connection: NWConnection) async throws {
             while true {
                 let message = try await connection.hear()
