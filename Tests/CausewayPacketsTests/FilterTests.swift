@@ -95,8 +95,15 @@ struct FilterTests {
         #expect(text.contains("any of") && text.contains("jeq") && text.contains("ret"))
     }
 
-    @Test func deepNestingIsRefused() {
-        let text = String(repeating: "(", count: 500) + "tcp" + String(repeating: ")", count: 500)
-        #expect(throws: FilterError.self) { try PacketFilter(text, linkType: .ethernet) }
+    @Test(
+        "Deep nesting is refused, also of values",
+        arguments: [("", "tcp"), ("tcp port ", "80"), ("host ", "192.0.2.1"), ("port 22 or ", "80")])
+    func deepNestingIsRefused(_ beginning: String, _ innermost: String) throws {
+        func nested(_ depth: Int) -> String {
+            beginning + String(repeating: "(", count: depth) + innermost + String(repeating: ")", count: depth)
+        }
+        #expect(throws: FilterError.self) { try PacketFilter(nested(500), linkType: .ethernet) }
+        #expect(throws: FilterError.self) { try PacketFilter(nested(200_000), linkType: .ethernet) }
+        _ = try PacketFilter(nested(10), linkType: .ethernet)
     }
 }

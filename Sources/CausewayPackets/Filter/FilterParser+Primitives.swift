@@ -37,6 +37,9 @@ extension FilterParser {
             return try name(word, first, qualifiers)
         case .symbol("("):
             // Parse grouped values, such as `port (80 or 443)`.
+            depth += 1
+            defer { depth -= 1 }
+            guard depth < Self.deepest else { return try fail("the expression is nested too deeply") }
             advance()
             var node = try primitive(qualifiers)
             while let joint = isJoint() {

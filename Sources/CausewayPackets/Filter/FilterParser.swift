@@ -4,10 +4,10 @@ struct FilterParser {
     var position = 0
     var layout: FilterLayout
     let settings: FilterSettings
-    private var depth = 0
+    var depth = 0
     var nesting = 0
     /// Maximum nesting depth, to protect the stack.
-    private static let deepest = 100
+    static let deepest = 100
 
     init(_ expression: String, _ layout: FilterLayout, _ settings: FilterSettings) throws(FilterError) {
         tokens = try FilterLexer.tokens(expression)
