@@ -23,6 +23,9 @@ package final class PeerOutputStream: Sendable {
         return node.apply { core, now in core.mesh.write(channel, [UInt8](data), at: now) }
     }
 
+    /// Why the stream failed; `nil` if it has not failed.
+    package var failure: PeerFailure? { state.failure }
+
     /// Whether the stream was closed or has failed, and accepts no more bytes.
     package var hasEnded: Bool { state.hasEnded }
 

@@ -64,8 +64,8 @@ public final class PeerWriter: Sendable {
             let count = try stream.write(Data(rest.prefix(65_536)))
             rest = rest.dropFirst(count)
             guard count == 0 else { continue }
-            // A finished stream gets no space.
-            guard !stream.hasEnded else { throw PeerFailure(.invalid, "the stream is finished") }
+            // A finished stream gets no space. One that has failed since the write began has its own reason.
+            guard !stream.hasEnded else { throw stream.failure ?? PeerFailure(.invalid, "the stream is finished") }
             await signal.wait()
         }
     }
