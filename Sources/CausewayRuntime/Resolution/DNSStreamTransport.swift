@@ -8,6 +8,8 @@ final class DNSStreamTransport: DNSTransport, ReadinessHandler {
         var socket = DNSTransportSocket()
         var isConnected = false
         var isOver = false
+        /// Whether a later turn of the loop will continue to read.
+        var isReading = false
         var outgoing: [UInt8] = []
         var incoming: [UInt8] = []
     }
@@ -65,7 +67,7 @@ final class DNSStreamTransport: DNSTransport, ReadinessHandler {
             state.value.isConnected = true
         }
         write()
-        read()
+        if !state.value.isReading { read() }
     }
 
     private func write() {
@@ -102,8 +104,14 @@ final class DNSStreamTransport: DNSTransport, ReadinessHandler {
             case .failed(let code): return end(code)
             }
         }
-        // A server may send without a pause: let the loop's other work and its timers run first.
-        loop.execute { self.ready(for: .readable) }
+        // A server may send without a pause: let the loop's other work and its timers run first. Only one call may be
+        // queued: each report of more bytes would add another one.
+        guard !state.value.isReading else { return }
+        state.value.isReading = true
+        loop.execute {
+            self.state.value.isReading = false
+            self.ready(for: .readable)
+        }
     }
 
     /// Removes complete messages from the buffer and reports those that answer a pending query. A length precedes each
