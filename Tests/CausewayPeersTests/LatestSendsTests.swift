@@ -40,4 +40,17 @@ struct LatestSendsTests {
         sends.end(first)
         #expect(!sends.isNewest(first))
     }
+
+    @Test("After a newer send was queued, an older one that still waits is not sent")
+    func queued() {
+        var sends = LatestSends()
+        let first = sends.begin("x", to: Self.bob)
+        let second = sends.begin("x", to: Self.bob)
+        sends.queued(second)
+        sends.end(second)
+        #expect(!sends.isNewest(first))
+        sends.end(first)
+        let third = sends.begin("x", to: Self.bob)
+        #expect(sends.isNewest(third))
+    }
 }

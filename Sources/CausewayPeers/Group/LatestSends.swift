@@ -20,7 +20,7 @@ struct LatestSends: Sendable {
     }
 
     private var lastNumber: UInt64 = 0
-    /// The numbers of the sends that are under way, in their order.
+    /// The numbers of the sends that are under way, in their order, without those that a newer one has replaced.
     private var sends: [Slot: [UInt64]] = [:]
 
     /// Records a new send. The caller must end it.
@@ -32,6 +32,9 @@ struct LatestSends: Sendable {
     }
 
     func isNewest(_ turn: Turn) -> Bool { sends[turn.slot]?.last == turn.number }
+
+    /// Records that the message of the newest send is queued: it replaces those of older sends that still wait.
+    mutating func queued(_ turn: Turn) { sends[turn.slot]?.removeAll { $0 < turn.number } }
 
     mutating func end(_ turn: Turn) {
         sends[turn.slot]?.removeAll { $0 == turn.number }

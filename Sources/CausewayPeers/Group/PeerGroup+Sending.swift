@@ -61,6 +61,7 @@ extension PeerGroup {
                     let result = core.mesh.send(bytes, to: member, reliably: true, key: turn?.key, at: now)
                     // In the transition that refused the message: see `SendWaits`.
                     if result == .full { core.groups.waits.add(number, for: member, continuation) }
+                    if let turn, result == .queued { core.groups.latest.queued(turn) }
                     return result
                 }
                 guard result == .full else {
