@@ -11,8 +11,8 @@ struct ServerOutput {
         var reportedCount: Int?
     }
 
-    /// The maximum length of a part in bytes. The transport reports at least each second part: a client that takes a
-    /// large response slowly would otherwise look like one that takes nothing.
+    /// The maximum length of a part in bytes. The transport reports less than twice as many bytes at once: a client
+    /// that takes a large response slowly would otherwise look like one that takes nothing.
     static let partLength = 32 << 10
 
     /// The number of bytes that the transport has not processed.
