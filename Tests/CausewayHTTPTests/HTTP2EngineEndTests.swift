@@ -1,3 +1,4 @@
+import CausewayHTTPProtocols
 import CausewayProtocols
 import CausewaySystem
 import CausewayTypes
@@ -90,6 +91,24 @@ struct HTTP2EngineEndTests {
             return
         }
         #expect(dialer.transports.count == 36)
+    }
+
+    // RFC 9113 §5.1.1.
+    @Test("A connection without stream identifiers closes after its request, and the next request gets another")
+    func lastStream() async throws {
+        var configuration = HTTPEngine.Configuration()
+        configuration.http2.firstStreamID = .largestStream
+        let core = HTTPEngineCore(dialer, clock, configuration)
+        let first = TestRequest(core, try request("/1"))
+        let server = HTTP2TestServer(try #require(dialer.transports.last), clock)
+        let second = TestRequest(core, try request("/2"))
+        let other = HTTP2TestServer(try #require(dialer.transports.dropFirst().first), clock)
+        #expect(server.requests.map(\.head.path) == ["/1"] && other.requests.map(\.head.path) == ["/2"])
+        try server.respond(.largestStream, "")
+        #expect(try await first.head().status == 200)
+        #expect(dialer.transports[0].isClosed)
+        try other.respond(.largestStream, "")
+        #expect(try await second.head().status == 200)
     }
 
     @Test("A request without a response moves to a new connection if it is idempotent", arguments: ["GET", "POST"])

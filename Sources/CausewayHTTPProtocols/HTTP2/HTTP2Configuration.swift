@@ -17,6 +17,8 @@ package struct HTTP2Configuration: Sendable {
     package var drainTime: Duration = .milliseconds(500)
     /// The maximum field count per message.
     package var maximumFieldCount = 1000
+    /// The identifier of a client's first stream.
+    package var firstStreamID: HTTP2StreamID = 1
     /// The maximum burst of resets, and of frames without effect, from the peer.
     package var floodBurst = 1000
     /// The maximum long-term rate of resets, and of frames without effect, per second.

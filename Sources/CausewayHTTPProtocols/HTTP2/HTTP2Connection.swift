@@ -17,15 +17,12 @@ package struct HTTP2Connection: Sendable {
     private var pings = HTTP2Pings()
     private var output = HTTP2Output()
 
-    /// - Parameter firstStreamID: The identifier of a client's first stream.
-    package init(
-        _ role: Role, configuration: HTTP2Configuration = HTTP2Configuration(), firstStreamID: HTTP2StreamID = 1
-    ) {
+    package init(_ role: Role, configuration: HTTP2Configuration = HTTP2Configuration()) {
         self.role = role
         self.configuration = configuration.validated(for: role)
         life = HTTP2Lifecycle(role)
         receiver = HTTP2Receiver(role, self.configuration)
-        streams = HTTP2Streams(role, firstID: firstStreamID)
+        streams = HTTP2Streams(role, firstID: self.configuration.firstStreamID)
     }
 
     /// The maximum number of concurrent requests before the server's settings arrive. RFC 9113 §6.5.2 recommends that

@@ -75,7 +75,9 @@ struct HTTP2PartTests {
     // RFC 9113 §5.1.1.
     @Test("A connection whose stream identifiers are used up accepts no requests")
     func lastStream() throws {
-        var client = HTTP2Connection(.client, firstStreamID: .largestStream)
+        var configuration = HTTP2Configuration()
+        configuration.firstStreamID = .largestStream
+        var client = HTTP2Connection(.client, configuration: configuration)
         let head = HTTP2RequestHead(authority: "h")
         #expect(client.acceptsRequests)
         let id = try client.request(head, endsStream: true)
