@@ -34,11 +34,25 @@ extension GroupDriver {
         guard !progress.withLock({ progress in progress.lifecycle.isOver }) else { return }
         guard let snapshot = look() else {
             // Keep the memberships and try again later: the kernel does not notify when it can be queried again.
-            _ = Engine.networkLoop.schedule(after: Self.retryDelay) { [weak self] in self?.networkChanged() }
+            retryLater()
             return loop.execute { self.join(on: self.progress.withLock { progress in progress.interfaces }) }
         }
         let interfaces = GroupInterfaces(snapshot, for: plan.settings.value)
         loop.execute { self.join(on: interfaces) }
+    }
+
+    /// Sets one timer to read the interfaces again, however many changes of the network meanwhile cannot be read.
+    private func retryLater() {
+        let isDue = isRetryDue.withLock { isDue in
+            defer { isDue = true }
+            return isDue
+        }
+        guard !isDue else { return }
+        _ = Engine.networkLoop.schedule(after: Self.retryDelay) { [weak self] in
+            guard let self else { return }
+            isRetryDue.withLock { isDue in isDue = false }
+            networkChanged()
+        }
     }
 
     private func join(on interfaces: GroupInterfaces) {

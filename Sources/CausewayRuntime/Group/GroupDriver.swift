@@ -38,6 +38,8 @@ package final class GroupDriver: ReadinessHandler {
     let progress: LockedValue<Progress>
     /// Takes a snapshot of the network; returns `nil` if the kernel does not answer.
     let look: @Sendable () -> NetworkSnapshot?
+    /// Whether a timer is set to take a snapshot again.
+    let isRetryDue = LockedValue(false)
 
     package init(
         _ plan: GroupPlan, loop: (any EventLoop)? = nil,
