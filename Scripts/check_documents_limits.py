@@ -12,7 +12,7 @@ IDLE = r"\b(?:no|without) effect\b|\bnever (?:called|reported|created|set)\b|: i
 LIMIT = re.compile(f"{FAILS}|(?i:{IDLE})")
 # Sentences that need no row: repeated calls, errors and cases that a name describes, members that work elsewhere.
 HARMLESS = re.compile(
-    r"^(?:Further calls|Versions without|After the end|Default implementation)|Cancellation: |\b[Nn]o effect (?:on|for) |"
+    r"^(?:(?:Further|Later) calls|Versions without|After the end|Default implementation)|Cancellation: |\b[Nn]o effect (?:on|for) |"
     r"^The (?:operation|function) is not|^Linux has one number")
 # What a row claims of its members, and what their docstrings or code must say then.
 CLAIMS = [
