@@ -10,6 +10,9 @@ enum NginxPeer {
 
     /// Starts a server with TLS in the foreground, with all of its files in the test's directory. Returns its port.
     ///
+    /// Its own timeouts are long: on a machine with much other work, a test can be silent for more than the usual
+    /// minute, after which nginx resets the stream with `PROTOCOL_ERROR`.
+    ///
     /// - Parameters:
     ///   - key: The name of the certificate.
     ///   - listen: Further words of the directive `listen`.
@@ -30,6 +33,7 @@ enum NginxPeer {
             events { worker_connections 128; }
             http {
                 access_log off;
+                send_timeout 1h; client_header_timeout 1h; client_body_timeout 1h;
                 client_body_temp_path \(folder)/body; proxy_temp_path \(folder)/proxy;
                 fastcgi_temp_path \(folder)/fastcgi; uwsgi_temp_path \(folder)/uwsgi; scgi_temp_path \(folder)/scgi;
                 \(http.joined(separator: "\n    "))
