@@ -50,10 +50,15 @@ struct HTTP2ReceiveWindow: Sendable {
 
     /// Accounts for consumed bytes. Returns the WINDOW_UPDATE increment if the window grows, or if the increment is at
     /// least half the window. A smaller increment would cost a frame for little content (RFC 9113 §6.9.1).
-    mutating func credit(_ count: Int) -> Int? {
+    ///
+    /// - Parameter isShared: Whether several streams share the window. Content that the program does not read on some
+    ///   of them can occupy more than half of it. Then half of the rest suffices: the peer could otherwise send nothing
+    ///   on the other streams, although all of their content was consumed.
+    mutating func credit(_ count: Int, isShared: Bool = false) -> Int? {
         // Never credit more bytes than were received, even if the program reports too many.
         unannounced = min(unannounced + max(0, count), size - available)
-        guard unannounced > 0, unannounced >= size / 2 || growth > 0 else { return nil }
+        let sufficient = isShared ? min(size / 2, available) : size / 2
+        guard unannounced > 0, unannounced >= sufficient || growth > 0 else { return nil }
         let increment = unannounced + growth
         size += growth
         available += increment

@@ -234,7 +234,7 @@ extension HTTP2Receiver {
     }
 
     private mutating func credit(_ count: Int, _ output: inout HTTP2Output) {
-        guard let increment = window.credit(count) else { return }
+        guard let increment = window.credit(count, isShared: true) else { return }
         output.append(.windowUpdate(UInt32(clamping: increment)))
     }
 }

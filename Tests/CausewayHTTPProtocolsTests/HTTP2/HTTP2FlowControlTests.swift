@@ -107,6 +107,27 @@ struct HTTP2FlowControlTests {
         #expect(server.resets.map(\.code) == [.flowControlError])
     }
 
+    @Test("The window of the connection opens at half of the part that unread content of other streams leaves free")
+    func creditsBesideUnread() {
+        var server = HTTP2Subject.open(.server) { configuration in
+            configuration.settings.initialWindowSize = 60_000
+            configuration.connectionWindow = 65_535
+        }
+        server.receive { wire in
+            for id: UInt32 in [1, 3] { wire.headers(id, HTTP2Wire.post, endsStream: false) }
+            for _ in 0..<4 { wire.data(1, count: 10_000) }
+            wire.data(3, count: 15_000)
+        }
+        _ = server.takeFrames()
+        server.connection.took(10_000, of: 3)
+        server.collect()
+        #expect(server.frames.isEmpty)
+        // 15,000 bytes were consumed, and the peer may send 10,535.
+        server.connection.took(5_000, of: 3)
+        server.collect()
+        #expect(server.frames.map(\.id) == [0] && server.frames.map(\.frame) == [.windowUpdate(15_000)])
+    }
+
     /// Returns the size of the window of a stream after some content, of which the program took all, arrived at each of several times.
     private func window(
         of subject: inout HTTP2Subject, after arrivals: [(time: Duration, count: Int)]

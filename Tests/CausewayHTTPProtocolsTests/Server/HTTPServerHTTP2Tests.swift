@@ -326,6 +326,28 @@ struct HTTPServerHTTP2Tests {
         }
     }
 
+    @Test("Content that handlers do not read does not stop the content of another request")
+    func unreadBesideRead() throws {
+        var pair = Pair { $0.unreadByteCount = 65_536 }
+        _ = pair.exchange()
+        // Three quarters of the window of the connection.
+        for _ in 0..<12 {
+            let id = try pair.request("POST", endsStream: false)
+            try pair.client.send(id, ByteChain([UInt8](repeating: 1, count: 65_536)))
+        }
+        _ = pair.exchange()
+        let id = try pair.request("POST", endsStream: false)
+        try pair.client.send(id, ByteChain([UInt8](repeating: 1, count: 600_000)), endsStream: true)
+        var events = pair.exchange()
+        var received = 0
+        while !events.isEmpty {
+            let count = events.content.utf8.count
+            received += count
+            events = pair.exchange { $0.took(count, of: id) }
+        }
+        #expect(received == 600_000)
+    }
+
     @Test("A client does not stall while content that the program has not read fills the window of the connection")
     func fullWindow() throws {
         var pair = Pair { $0.unreadByteCount = 65_536 }
@@ -338,7 +360,6 @@ struct HTTPServerHTTP2Tests {
         #expect(content.utf8.count == 16 * 65_536)
         let waiting = pair.served.advance(by: .seconds(100))
         #expect(waiting.isEmpty)
-        // Half of the window is credited at once.
         for id in stride(from: UInt32(1), through: 15, by: 2) { _ = pair.exchange { $0.took(65_536, of: id) } }
         let stalled = pair.served.advance(by: .seconds(25))
         #expect(stalled.last == .ended(isInterrupted: true))
