@@ -176,6 +176,16 @@ extension HTTP2Connection {
         receiver.credit(count, of: id, &streams, &output)
     }
 
+    /// Gives the peer credit on a stream for content that the program will not consume, so that the peer can send the
+    /// rest of its message.
+    ///
+    /// The bytes still occupy memory, so they count in the window of the connection until the owner reports them with
+    /// ``took(_:of:)``.
+    mutating func abandoned(_ count: Int, of id: HTTP2StreamID) {
+        guard !life.hasEnded, count > 0 else { return }
+        streams.credit(count, of: id, &output)
+    }
+
     /// Decodes received bytes. This may add events and output.
     package mutating func received(_ bytes: ArraySlice<UInt8>, at now: Duration) {
         guard !life.hasEnded else { return }

@@ -278,6 +278,9 @@ extension HTTP2Serving {
         guard !closeSent(id, &events), update(id, { $0.completed() }) == true else { return }
         finished.append(id)
         closeFinished()
+        // The client may send the rest of its content before it reads the response, so the unread part must not fill
+        // the window of the stream until then.
+        machine.abandoned(requests[id]?.unread ?? 0, of: id)
     }
 
     /// Stops reading requests whose complete response was sent before their content ended (RFC 9113 §8.1).

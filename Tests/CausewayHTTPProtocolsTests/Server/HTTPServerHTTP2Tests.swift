@@ -348,6 +348,47 @@ struct HTTPServerHTTP2Tests {
         #expect(received == 600_000)
     }
 
+    @Test("A client can send the rest of its content before it reads a response that was complete first")
+    func discardsUnread() throws {
+        var pair = Pair { $0.unreadByteCount = 70_000 }
+        _ = pair.exchange()
+        let id = try pair.request("POST", endsStream: false)
+        try pair.client.send(id, ByteChain([UInt8](repeating: 1, count: 200_000)), endsStream: true)
+        _ = pair.exchange()
+        #expect(pair.client.queuedByteCount(of: id) == 130_000)
+        // The client's window takes half of it.
+        let content = ByteChain([UInt8](repeating: 1, count: 2 << 20))
+        let events = try pair.exchange { machine in
+            try machine.respond(id, 200, FieldSection(), .length(2 << 20))
+            try machine.send(id, content)
+            try machine.finish(id)
+        }
+        #expect(events.isEmpty && pair.client.queuedByteCount(of: id) == 0)
+        #expect(pair.served.machine.queuedByteCount(of: id) == 1 << 20)
+    }
+
+    @Test("Unread content of complete responses that the client does not read stays within the connection's window")
+    func boundsUnread() throws {
+        var pair = Pair { $0.unreadByteCount = 65_536 }
+        var configuration = HTTP2Configuration()
+        configuration.settings.initialWindowSize = 0
+        pair.client = HTTP2Connection(.client, configuration: configuration)
+        pair.client.started(at: .zero)
+        _ = pair.exchange()
+        var received = 0
+        for _ in 0..<20 {
+            let id = try pair.request("POST", endsStream: false)
+            try pair.client.send(id, ByteChain([UInt8](repeating: 1, count: 65_536)))
+            received += pair.exchange().content.utf8.count
+            _ = try pair.exchange { machine in
+                try machine.respond(id, 200, FieldSection(), .length(1))
+                try machine.send(id, ByteChain([1]))
+                try machine.finish(id)
+            }
+        }
+        #expect(received == 16 * 65_536)
+    }
+
     @Test("A client does not stall while content that the program has not read fills the window of the connection")
     func fullWindow() throws {
         var pair = Pair { $0.unreadByteCount = 65_536 }
