@@ -268,7 +268,10 @@ extension HTTP2Receiver {
             let violation = HTTP2Violation(.streamClosed, stream: id, "HEADERS frame after the end")
             return try fail(violation, &streams, &output, at: now)
         }
-        guard !block.exceedsLimit else { return streams.fail(id, .enhanceYourCalm, .fieldsTooLarge, &output) }
+        guard !block.exceedsLimit else {
+            try floods.chargeReset(at: now)
+            return streams.fail(id, .enhanceYourCalm, .fieldsTooLarge, &output)
+        }
         var isInterim = false
         do throws(HTTP2MalformedMessage) {
             if stream.receiving == .head {

@@ -26,6 +26,10 @@ struct HTTP2BoundTests {
         Flood(name: "heads that are too large", role: .server) { wire, id in
             bomb(&wire, on: id, [0x82, 0x87, 0x84], endsStream: true)
         },
+        Flood(name: "trailers that are too large", role: .server) { wire, id in
+            wire.headers(id, HTTP2Wire.post, endsStream: false)
+            bomb(&wire, on: id, [], endsStream: true)
+        },
         Flood(name: "PING", role: .client) { wire, _ in wire.frame(.ping(1)) },
         Flood(name: "answers to PING", role: .client) { wire, _ in wire.frame(.ping(1, isAcknowledgment: true)) },
         Flood(name: "SETTINGS", role: .client) { wire, _ in wire.settings() },
