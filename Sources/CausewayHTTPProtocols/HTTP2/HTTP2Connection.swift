@@ -247,7 +247,7 @@ extension HTTP2Connection {
         case .settingsAcknowledgment: try receiver.acknowledged(&streams, at: now)
         case .ping(let data, let isAcknowledgment):
             try receivedPing(data, isAcknowledgment: isAcknowledgment, at: now)
-        case .goAway(let last, let code, let debugData): try receivedGoAway(last, code, Array(debugData))
+        case .goAway(let last, let code, let debugData): try receivedGoAway(last, code, Array(debugData), at: now)
         case .data, .headers, .priority, .resetStream, .pushPromise, .windowUpdate, .continuation, .priorityUpdate,
             .unknown:
             let endsDiscarded = try receiver.received(
@@ -287,10 +287,11 @@ extension HTTP2Connection {
         output.report(.pingAnswered(data))
     }
 
-    /// Handles a GOAWAY frame (RFC 9113 §6.8).
+    /// Handles a GOAWAY frame (RFC 9113 §6.8). A graceful shutdown sends two of them.
     private mutating func receivedGoAway(
-        _ last: HTTP2StreamID, _ code: HTTP2ErrorCode, _ debugData: [UInt8]
+        _ last: HTTP2StreamID, _ code: HTTP2ErrorCode, _ debugData: [UInt8], at now: Duration
     ) throws(HTTP2Violation) {
+        try receiver.chargeChore("GOAWAY frames", at: now)
         try life.receivedGoAway(last, code, debugData)
         output.report(.goAway(code, lastStreamID: last, debugData: debugData))
         if role == .client { streams.closeUnprocessed(after: last, &output) }

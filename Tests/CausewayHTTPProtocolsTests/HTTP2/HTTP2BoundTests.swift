@@ -37,6 +37,10 @@ struct HTTP2BoundTests {
             wire.frame(.priority(HTTP2Dependency(isExclusive: false, streamID: 0, weight: 1)), on: 1)
         },
         Flood(name: "PRIORITY_UPDATE", role: .server) { wire, id in wire.frame(.priorityUpdate(id % 64, [])) },
+        Flood(name: "GOAWAY", role: .server) { wire, id in
+            if id == 1 { wire.headers(1, HTTP2Wire.post, endsStream: false) }
+            wire.frame(.goAway(lastStreamID: 0, .noError))
+        },
         Flood(name: "unknown frames", role: .client) { wire, _ in wire.frame(0xFA, on: 0) },
         Flood(name: "WINDOW_UPDATE", role: .client) { wire, _ in wire.frame(.windowUpdate(1)) },
         Flood(name: "DATA without content", role: .server) { wire, id in
