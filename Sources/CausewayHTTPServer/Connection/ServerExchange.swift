@@ -193,12 +193,16 @@ final class ServerExchange: Sendable {
     }
 
     func upgrade(_ fields: FieldSection) throws(HTTPServerError) {
-        // The following bytes belong to the new protocol.
-        state.withLock { state in
-            state.status = head.version >= .http2 ? 200 : 101
-            state.content = .open
+        let isHTTP2 = head.version >= .http2
+        try perform { [id] machine throws(HTTPServerRefusal) in
+            try machine.upgrade(id, fields)
+            state.withLock { state in
+                state.status = isHTTP2 ? 200 : 101
+                // In HTTP/1.1 the bytes of the new protocol follow the request. In HTTP/2 they are its content, which
+                // may have ended already (RFC 8441 §5).
+                if !isHTTP2 { state.content = .open }
+            }
         }
-        try perform { [id] machine throws(HTTPServerRefusal) in try machine.upgrade(id, fields) }
     }
 
     func interrupt() { try? perform { [id] machine in machine.interrupt(id) } }

@@ -1,6 +1,7 @@
 import Causeway
 import CausewayHTTPServer
 import CausewaySystem
+import CausewayWire
 import FoundationEssentials
 import Testing
 
@@ -16,6 +17,24 @@ extension Loopback {
                 }
             }
             return routes
+        }
+
+        /// Returns the first bytes of a client of HTTP/2 that sends a WebSocket handshake and then ends its side, with
+        /// the head or with a separate frame (RFC 8441 §5).
+        private static func handshake(endsWithHead: Bool) -> [UInt8] {
+            var fields = FieldSection()
+            fields.append("sec-websocket-version", "13")
+            let head = HTTP2RequestHead(
+                method: "CONNECT", scheme: "http", authority: "h", path: "/", protocolName: "websocket", fields: fields)
+            var encoder = HPACKEncoder()
+            var block: [UInt8] = []
+            head.encode(with: &encoder, to: &block)
+            var bytes = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
+            HTTP2Frame.settings([]).serialize(streamID: 0, into: &bytes)
+            let headers = HTTP2HeadersFrame(block[...], endsStream: endsWithHead)
+            HTTP2Frame.headers(headers).serialize(streamID: 1, into: &bytes)
+            if !endsWithHead { HTTP2Frame.data([], endsStream: true).serialize(streamID: 1, into: &bytes) }
+            return bytes
         }
 
         @Test("Messages in both directions, and a clean end by the client")
@@ -58,6 +77,19 @@ extension Loopback {
                 // A masked close frame with status 1000.
                 try await client.write(bytes: [0x88, 0x82, 0, 0, 0, 0, 0x03, 0xE8])
                 _ = try await client.readAll()
+            }
+        }
+
+        @Test("A client of HTTP/2 can end its side before the handler begins", arguments: [true, false])
+        func endsFirst(_ endsWithHead: Bool) async throws {
+            var routes = HTTPServerRoutes()
+            routes.get("/") { _ in .webSocket { socket in while try await socket.receive() != nil {} } }
+            let ended = Mailbox<HTTPServer.Exchange>()
+            try await TestServer.run(configure: { $0.exchangeHandler = { ended.put($0) } }, routes: routes) { _, port in
+                let client = try await RawClient(port: port)
+                try await client.write(bytes: Self.handshake(endsWithHead: endsWithHead))
+                #expect(try await ended.next().status == 200)
+                client.close()
             }
         }
 
