@@ -58,6 +58,11 @@ final class ServerService: Sendable {
     }
 
     private func send(_ response: consuming HTTPServerResponse, _ exchange: ServerExchange) async throws {
+        // Over HTTP/2, the status alone accepts a WebSocket handshake (RFC 8441 §5). The client would take the content
+        // for messages, so a page of another site could read content of which it controls the first bytes.
+        if exchange.head.protocolName == "websocket", response.isPlainSuccess {
+            return try exchange.respond(501, FieldSection(), .none)
+        }
         // Taken out of the response, so that adding a field copies nothing.
         var fields = FieldSection()
         swap(&fields, &response.fields.section)
@@ -142,6 +147,14 @@ final class ServerService: Sendable {
         }
         bytes = ByteChain()
         await exchange.connection.awaitRoomAlways(exchange.id)
+    }
+}
+
+extension HTTPServerResponse {
+    /// Whether the status is successful, and the response opens no WebSocket.
+    fileprivate var isPlainSuccess: Bool {
+        if case .webSocket = body.kind { return false }
+        return (200...299).contains(status)
     }
 }
 

@@ -93,6 +93,22 @@ extension Loopback {
             }
         }
 
+        // RFC 8441 §5.
+        @Test(
+            "A handshake of HTTP/2 with a resource that is no WebSocket has no successful status",
+            arguments: [(200, 501), (204, 501), (303, 303), (404, 404)])
+        func refusesOthers(_ status: Int, _ answer: Int) async throws {
+            var routes = HTTPServerRoutes()
+            routes.get("/") { _ in HTTPServerResponse(status: status) }
+            let ended = Mailbox<HTTPServer.Exchange>()
+            try await TestServer.run(configure: { $0.exchangeHandler = { ended.put($0) } }, routes: routes) { _, port in
+                let client = try await RawClient(port: port)
+                try await client.write(bytes: Self.handshake(endsWithHead: true))
+                #expect(try await ended.next().status == answer)
+                client.close()
+            }
+        }
+
         @Test("A client that sends pings and reads no pongs is not read any more, and disconnected")
         func unreadPongs() async throws {
             var routes = HTTPServerRoutes()
