@@ -10,6 +10,15 @@ struct HTTP2ServedRequest: Sendable {
         case done
     }
 
+    /// What the client waits for before it sends content.
+    private enum Awaited: Sendable {
+        case nothing
+        /// Status 100 (RFC 9110 §10.1.1).
+        case status100
+        /// The response to CONNECT. A tunnel begins with a successful one.
+        case response
+    }
+
     /// Content bytes delivered to the program and not yet consumed by it.
     private(set) var unread = 0
     private var received = 0
@@ -18,14 +27,13 @@ struct HTTP2ServedRequest: Sendable {
     private(set) var hasQueuedContent = false
     /// Whether the content exceeds the limit. Its rest is discarded.
     private var isTooLong = false
-    /// Whether the client waits for status 100 before it sends content (RFC 9110 §10.1.1).
-    private var awaitsContinue: Bool
+    private var awaited: Awaited
     private(set) var method: HTTP2MethodKind
     private var response = Response.open
 
     init(_ method: HTTP2MethodKind, awaitsContinue: Bool) {
         self.method = method
-        self.awaitsContinue = awaitsContinue
+        awaited = awaitsContinue ? .status100 : method == .connect ? .response : .nothing
     }
 
     private var discards: Bool { isTooLong || response == .done }
@@ -35,9 +43,10 @@ struct HTTP2ServedRequest: Sendable {
     var wasSentEarly: Bool { response == .sent }
     /// Whether response content is discarded, because the response can have none.
     var discardsResponse: Bool { response == .withoutContent || response == .sent }
-    /// Whether the server waits for content: the client may send it, and the program has consumed all it received.
+    /// Whether the server waits for content: the client may send it, and the program has consumed all it received. A
+    /// tunnel may be silent.
     var awaitsContent: Bool {
-        !hasRequestEnded && !discards && method != .tunnel && unread == 0 && !awaitsContinue
+        !hasRequestEnded && !discards && method != .tunnel && unread == 0 && awaited == .nothing
     }
 
     // MARK: The request
@@ -50,16 +59,19 @@ struct HTTP2ServedRequest: Sendable {
         guard !discards else { return (bytes.prefix(0), false) }
         let delivered = method == .tunnel ? bytes : bytes.prefix(limit - received)
         isTooLong = delivered.count < bytes.count
-        awaitsContinue = false
+        if awaited == .status100 { awaited = .nothing }
         received += delivered.count
         unread += delivered.count
         return (delivered, isTooLong)
     }
 
     /// Records that the program reads the content. Returns whether the client waits for status 100, once.
+    ///
+    /// A program that reads content of a CONNECT request before it responds waits for the client, which may wait for
+    /// the response. So the stall timeout must apply.
     mutating func requestedContent() -> Bool {
-        defer { awaitsContinue = false }
-        return awaitsContinue
+        defer { awaited = .nothing }
+        return awaited == .status100
     }
 
     /// Records that the program has consumed content. Returns how many of the bytes were unread.

@@ -257,6 +257,29 @@ struct HTTPServerHTTP2Tests {
         #expect(heads.count == 1 && heads.first?.fields.contains("content-length") == false)
     }
 
+    @Test("A client that waits for the response to CONNECT does not stall, and neither does a silent tunnel")
+    func silentTunnel() throws {
+        var pair = Pair()
+        let head = HTTP2RequestHead(method: "CONNECT", scheme: "", authority: "h:1", path: "")
+        let id = try pair.client.request(head, endsStream: false)
+        _ = pair.exchange()
+        var events = pair.served.advance(by: .seconds(100))
+        #expect(events.isEmpty)
+        _ = try pair.exchange { try $0.respond(id, 200, FieldSection(), .unknown) }
+        events = pair.served.advance(by: .seconds(100))
+        #expect(events.isEmpty && pair.responses == [200])
+    }
+
+    @Test("A client that waits for the response to CONNECT stalls if the program reads content before it responds")
+    func readsBeforeResponse() throws {
+        var pair = Pair()
+        let head = HTTP2RequestHead(method: "CONNECT", scheme: "", authority: "h:1", path: "")
+        let id = try pair.client.request(head, endsStream: false)
+        _ = pair.exchange()
+        let events = pair.exchange { $0.requestContent(id) } + pair.served.advance(by: .seconds(25))
+        #expect(events == [.closed(id, isComplete: false), .ended(isInterrupted: true)] && pair.interim.isEmpty)
+    }
+
     @Test("The length that a CONNECT request states is ignored", arguments: ["-5", "+5", "5", "x"])
     func lengthOfConnect(_ value: String) throws {
         var pair = Pair()
