@@ -37,7 +37,7 @@ final class ServerService: Sendable {
             try await send(response, exchange)
         } catch {
             failure = failure ?? error
-            refuse(exchange, error)
+            refuse(exchange)
         }
         guard let observer else { return }
         let outcome = exchange.outcome
@@ -49,12 +49,11 @@ final class ServerService: Sendable {
                 duration: System.now - exchange.start, error: failure))
     }
 
-    /// Ends an exchange whose response cannot be sent. If the response has begun, the client must be able to detect that it is incomplete.
-    private func refuse(_ exchange: ServerExchange, _ error: any Error) {
-        let error = error as? HTTPServerError
-        guard error?.code == .invalidMessage, exchange.outcome.sentCount == 0,
-            (try? exchange.respond(500, FieldSection(), .none)) != nil
-        else { return exchange.interrupt() }
+    /// Ends an exchange whose response cannot be sent, for example because its file was truncated. If the response has
+    /// begun, the client must be able to detect that it is incomplete.
+    private func refuse(_ exchange: ServerExchange) {
+        let hasBegun = exchange.outcome.status != 0
+        guard !hasBegun, (try? exchange.respond(500, FieldSection(), .none)) != nil else { return exchange.interrupt() }
     }
 
     private func send(_ response: consuming HTTPServerResponse, _ exchange: ServerExchange) async throws {

@@ -93,6 +93,35 @@ extension Loopback {
             }
         }
 
+        @Test("A file that was truncated before its response begins gets status 500", arguments: [10, 200_000])
+        func truncatedFile(_ length: Int) async throws {
+            var template = Array("/tmp/http-server-XXXXXX".utf8CString)
+            let path = try #require(mkdtemp(&template).map { String(cString: $0) })
+            defer {
+                unlink("\(path)/file")
+                rmdir(path)
+            }
+            close(open("\(path)/file", O_WRONLY | O_CREAT | O_CLOEXEC, mode_t(0o600)))
+            #expect(truncate("\(path)/file", off_t(length)) == 0)
+            var routes = HTTPServerRoutes()
+            routes.get("/") { _ in
+                let response = try HTTPServerResponse.file("\(path)/file")
+                #expect(truncate("\(path)/file", 0) == 0)
+                return response
+            }
+            let ended = Mailbox<HTTPServer.Exchange>()
+            try await TestServer.run(configure: { $0.exchangeHandler = { ended.put($0) } }, routes: routes) { _, port in
+                let client = try await RawClient(port: port)
+                // The connection persists, and the file is now empty.
+                for status in [500, 200] {
+                    try await client.write(Self.get("/"))
+                    #expect(try await client.read(through: "\r\n\r\n").hasPrefix("HTTP/1.1 \(status) "))
+                    let exchange = try await ended.next()
+                    #expect(exchange.status == status && (exchange.error == nil) == (status == 200))
+                }
+            }
+        }
+
         @Test("A file is read no faster than its client takes it, also after the client has ended its side")
         func halfClosed() async throws {
             var template = Array("/tmp/http-server-XXXXXX".utf8CString)
