@@ -8,7 +8,8 @@ enum HTTP1RequestRules {
         // If a request names several hosts, intermediaries and servers may choose different hosts and thereby interpret
         // the request differently (RFC 9112 §3.2).
         if let first = request.fields.index(of: "Host") {
-            guard request.fields.index(of: "Host", from: first + 1) == nil, isHost(request.fields[first].value) else {
+            let host = request.fields[first].value
+            guard request.fields.index(of: "Host", from: first + 1) == nil, HTTPCharacters.isHost(host.span) else {
                 throw .invalidRequest("Host")
             }
         } else if request.version >= .http11 {
@@ -34,9 +35,4 @@ enum HTTP1RequestRules {
     }
 
     private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
-
-    /// Returns whether `value` can be a host with an optional port. An empty value is valid (RFC 9110 §7.2).
-    private static func isHost(_ value: ArraySlice<UInt8>) -> Bool {
-        value.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"/?#@\\,".utf8.contains($0) }
-    }
 }

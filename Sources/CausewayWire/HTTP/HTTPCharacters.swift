@@ -28,6 +28,15 @@ package enum HTTPCharacters {
     /// Returns whether `byte` may occur in a request target: a visible ASCII character that does not begin a fragment (RFC 9112 §3.2).
     package static func isTarget(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7F && byte != UInt8(ascii: "#") }
 
+    /// Returns whether `value` can be a host with an optional port. An empty value is valid (RFC 9110 §7.2).
+    package static func isHost(_ value: Span<UInt8>) -> Bool {
+        for index in value.indices {
+            let byte = value[index]
+            guard byte > space, byte < 0x7F, !"/?#@\\,".utf8.contains(byte) else { return false }
+        }
+        return true
+    }
+
     /// Returns whether `byte` is a space or a tab.
     package static func isSpace(_ byte: UInt8) -> Bool { byte == space || byte == tab }
 

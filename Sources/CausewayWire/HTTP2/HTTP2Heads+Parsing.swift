@@ -52,9 +52,9 @@ extension HTTP2RequestHead {
             method: method, scheme: control.scheme ?? "", authority: control.authority, path: control.path ?? "",
             protocolName: control.protocolName, fields: block.fields)
         if method == "CONNECT", control.protocolName == nil {
-            guard control.scheme == nil, control.path == nil, control.authority?.isEmpty == false else {
-                throw HTTP2MalformedMessage("pseudo-header fields of a CONNECT request")
-            }
+            guard control.scheme == nil, control.path == nil, let authority, !authority.isEmpty,
+                HTTPCharacters.isHost(authority.utf8.span)
+            else { throw HTTP2MalformedMessage("pseudo-header fields of a CONNECT request") }
         } else {
             try checkTarget(control)
         }
@@ -66,26 +66,25 @@ extension HTTP2RequestHead {
         guard control.path != nil, path.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
             throw HTTP2MalformedMessage(":path")
         }
-        guard scheme == "http" || scheme == "https" else { return }
+        if let authority, !HTTPCharacters.isHost(authority.utf8.span) { throw HTTP2MalformedMessage(":authority") }
+        let hosts = fields.values(of: "host")
+        for host in hosts where !HTTPCharacters.isHost(host.utf8.span) { throw HTTP2MalformedMessage("field host") }
+        let isSecure = HTTPCharacters.areEqual(scheme, "https")
+        guard isSecure || HTTPCharacters.areEqual(scheme, "http") else { return }
         guard path.utf8.first == UInt8(ascii: "/") || (path == "*" && method == "OPTIONS") else {
             throw HTTP2MalformedMessage(":path")
         }
-        if let authority {
-            guard !authority.isEmpty, !authority.utf8.contains(UInt8(ascii: "@")) else {
-                throw HTTP2MalformedMessage(":authority")
-            }
-        }
-        let hosts = fields.values(of: "host")
+        guard authority?.isEmpty != true else { throw HTTP2MalformedMessage(":authority") }
         guard hosts.count <= 1, authority != nil || !hosts.isEmpty else { throw HTTP2MalformedMessage("authority") }
-        if let authority, let host = hosts.first, normalized(authority) != normalized(host) {
+        let port = isSecure ? ":443" : ":80"
+        if let authority, let host = hosts.first, normalized(authority, port) != normalized(host, port) {
             throw HTTP2MalformedMessage("field host differs from :authority")
         }
     }
 
     /// Returns an authority in lower case without the default port (RFC 3986 §6.2.3).
-    private func normalized(_ authority: String) -> String {
+    private func normalized(_ authority: String, _ port: String) -> String {
         let lower = authority.lowercased()
-        let port = scheme == "https" ? ":443" : ":80"
         return lower.hasSuffix(port) ? String(lower.dropLast(port.utf8.count)) : lower
     }
 

@@ -182,6 +182,21 @@ struct HTTP2StreamErrorTests {
         pseudo(
             "§8.3.1: userinfo in :authority",
             [(":method", "GET"), (":scheme", "https"), (":authority", "u@h"), (":path", "/")]),
+        pseudo(
+            "§8.3.1: :path without a slash, :scheme in upper case",
+            [(":method", "GET"), (":scheme", "HTTP"), (":authority", "h"), (":path", "a")]),
+        pseudo(
+            "§8.3.1: userinfo in :authority, another :scheme",
+            [(":method", "GET"), (":scheme", "x"), (":authority", "u@h"), (":path", "/")]),
+        pseudo(
+            "§8.3.1: path in :authority",
+            [(":method", "GET"), (":scheme", "https"), (":authority", "h/p"), (":path", "/")]),
+        pseudo(
+            "§8.3.1: space in :authority",
+            [(":method", "GET"), (":scheme", "https"), (":authority", "h p"), (":path", "/")]),
+        request(
+            "§8.3.1: path in host", [("host", "h/p")],
+            pseudo: [(":method", "GET"), (":scheme", "https"), (":path", "/")]),
         request("§8.3.1: host that differs from :authority", [("host", "other")]),
         request("§8.3.1: two fields host", [("host", "h"), ("host", "h")]),
         pseudo(
@@ -189,6 +204,7 @@ struct HTTP2StreamErrorTests {
         pseudo("§8.5: CONNECT with :scheme", [(":method", "CONNECT"), (":scheme", "https"), (":authority", "h:1")]),
         pseudo("§8.5: CONNECT with :path", [(":method", "CONNECT"), (":path", "/"), (":authority", "h:1")]),
         pseudo("§8.5: CONNECT without :authority", [(":method", "CONNECT")]),
+        pseudo("§8.5: CONNECT with a path in :authority", [(":method", "CONNECT"), (":authority", "h:1/p")]),
         pseudo(
             "RFC 8441 §4: :protocol although it is not enabled",
             [(":method", "CONNECT"), (":protocol", "websocket")] + HTTP2Wire.get.dropFirst()),
