@@ -106,6 +106,22 @@ struct HTTP2BoundTests {
         #expect(!server.connection.hasEnded)
     }
 
+    @Test("Pings beside credit for content that was sent are no flood: gRPC measures the bandwidth with them")
+    func acceptsProbes() throws {
+        var server = HTTP2Subject.open(.server) { $0.floodBurst = 50 }
+        server.receive { $0.headers(1, HTTP2Wire.get) }
+        try server.connection.respond(1, HTTP2ResponseHead(status: 200), endsStream: false)
+        for number in 0..<500 {
+            try server.connection.send(1, ByteChain([1]))
+            server.collect()
+            server.receive { wire in
+                wire.frame(.windowUpdate(1))
+                wire.frame(.ping(UInt64(number)))
+            }
+        }
+        #expect(!server.connection.hasEnded)
+    }
+
     @Test("Credit in pieces of 4 KiB for content that was sent is no flood")
     func acceptsCreditInPieces() throws {
         var server = HTTP2Subject.open(.server) { $0.floodBurst = 50 }

@@ -455,8 +455,8 @@ struct HTTPServerHTTP2Tests {
         #expect((20...22).contains(seconds), "\(seconds)")
     }
 
-    @Test("Trailers in both directions")
-    func trailers() throws {
+    @Test("Trailers in both directions, after content and without", arguments: [0, 1])
+    func trailers(count: Int) throws {
         var pair = Pair()
         let id = try pair.request("POST", endsStream: false)
         var fields = FieldSection()
@@ -465,7 +465,7 @@ struct HTTPServerHTTP2Tests {
         #expect(pair.exchange().last == .finished(id, trailers: fields))
         _ = try pair.exchange { machine in
             try machine.respond(id, 200, FieldSection(), .unknown)
-            try machine.send(id, ByteChain([1]))
+            try machine.send(id, ByteChain([UInt8](repeating: 1, count: count)))
             try machine.finish(id, trailers: fields)
         }
         #expect(pair.clientEvents.contains(.trailers(id, fields)))
