@@ -392,4 +392,12 @@ struct AsyncTextTests {
         let text = "e\u{301}👨‍👩‍👧🇩🇪\r\nx"
         #expect(try await all(Bytes(bytes: Array(text.utf8)).characters) == Array(text))
     }
+
+    @Test("Combining marks without end are split after 128 scalars, and no scalar is lost")
+    func combiningMarks() async throws {
+        let text = "ae" + String(repeating: "\u{301}", count: 300) + "z"
+        let characters = try await all(Bytes(bytes: Array(text.utf8)).characters)
+        #expect(characters.map { $0.unicodeScalars.count } == [1, 128, 128, 45, 1])
+        #expect(characters.flatMap { $0.unicodeScalars } == Array(text.unicodeScalars))
+    }
 }

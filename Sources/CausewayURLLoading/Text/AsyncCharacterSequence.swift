@@ -1,5 +1,8 @@
 /// An asynchronous sequence of the characters in a UTF-8 byte sequence.
 ///
+/// A character of more than 128 Unicode scalars is split, so that a sender of combining marks without end causes neither
+/// unbounded memory nor more and more work for each scalar.
+///
 /// Counterpart: macOS 12, iOS 15.
 public struct AsyncCharacterSequence<Base: AsyncSequence>: AsyncSequence where Base.Element == UInt8 {
     /// A character.
@@ -19,6 +22,7 @@ public struct AsyncCharacterSequence<Base: AsyncSequence>: AsyncSequence where B
         private var base: AsyncUnicodeScalarSequence<Base>.AsyncIterator
         /// The scalars of a possibly incomplete character.
         private var pending = ""
+        private var pendingCount = 0
 
         init(_ base: AsyncUnicodeScalarSequence<Base>.AsyncIterator) { self.base = base }
 
@@ -38,12 +42,27 @@ public struct AsyncCharacterSequence<Base: AsyncSequence>: AsyncSequence where B
             return pending.isEmpty ? nil : pending.removeFirst()
         }
 
-        /// Adds a scalar. If the scalar starts the next character, returns the character before it.
+        /// Adds a scalar. If the scalar starts the next character, or the character has the maximum length, returns the
+        /// character before the scalar.
         private mutating func character(before scalar: UnicodeScalar) -> Character? {
+            guard pendingCount < Self.maximumLength else {
+                let character = pending.removeFirst()
+                pending.unicodeScalars.append(scalar)
+                pendingCount = 1
+                return character
+            }
             pending.unicodeScalars.append(scalar)
+            pendingCount += 1
             let second = pending.index(after: pending.startIndex)
-            return second < pending.endIndex ? pending.removeFirst() : nil
+            guard second < pending.endIndex else { return nil }
+            pendingCount = 1
+            return pending.removeFirst()
         }
+
+        /// The maximum number of scalars in a character. Finding the end of a character takes time in proportion to its
+        /// length, for each scalar. The longest emoji have about ten scalars; text in Unicode's stream-safe format has
+        /// at most 30 combining marks in a row (UAX #15 §13).
+        private static var maximumLength: Int { 128 }
     }
 }
 
