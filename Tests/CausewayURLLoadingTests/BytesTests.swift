@@ -90,4 +90,28 @@ struct BytesTests {
         for try await byte in pipe.fileHandleForReading.bytes { bytes.append(byte) }
         #expect(bytes == Array("xyz".utf8))
     }
+
+    @Test("A file handle that cannot be read throws the error of the system")
+    func unreadableHandle() async throws {
+        let handle = try #require(FileHandle(forReadingAtPath: "/"))
+        var iterator = handle.bytes.makeAsyncIterator()
+        await #expect { try await iterator.next() } throws: { ($0 as? POSIXError)?.code == .EISDIR }
+        var empty = FileHandle.nullDevice.bytes.makeAsyncIterator()
+        #expect(try await empty.next() == nil)
+    }
+
+    @Test("A file handle that another process has made non-blocking is read when it has bytes")
+    func nonBlockingHandle() async throws {
+        let pipe = Pipe()
+        let descriptor = pipe.fileHandleForReading.fileDescriptor
+        try #require(fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0)
+        let bytes = pipe.fileHandleForReading.bytes
+        let reading = Task { () async throws -> UInt8? in
+            var iterator = bytes.makeAsyncIterator()
+            return try await iterator.next()
+        }
+        for _ in 0..<100 { await Task.yield() }
+        try pipe.fileHandleForWriting.write(contentsOf: Data("x".utf8))
+        #expect(try await reading.value == UInt8(ascii: "x"))
+    }
 }

@@ -52,6 +52,9 @@ extension FileHandle {
 
 /// Reads a file handle on a dispatch queue, because reading a pipe blocks the thread.
 final class FileHandleReader: Sendable {
+    /// The maximum number of bytes in one read.
+    private static let pieceSize = 16 << 10
+
     private let handle: FileHandle
     private let queue = DispatchQueue(label: "causeway.file-handle-bytes", target: .global())
 
@@ -60,10 +63,31 @@ final class FileHandleReader: Sendable {
     /// Waits until bytes are available and returns them, or returns `nil` at the end.
     nonisolated(nonsending) func next() async throws -> Data? {
         try await withCheckedThrowingContinuation { continuation in
-            queue.async { [handle] in
-                let data = handle.availableData
-                continuation.resume(returning: data.isEmpty ? nil : data)
+            queue.async { [self] in continuation.resume(with: Result { try availableBytes() }) }
+        }
+    }
+
+    /// Reads what is available, or returns `nil` at the end. Blocks until then.
+    ///
+    /// `FileHandle.availableData` ends the process if the read fails, for example for a directory, and for a terminal or
+    /// pipe that another process has set to be non-blocking.
+    private func availableBytes() throws -> Data? {
+        guard handle !== FileHandle.nullDevice else { return nil }
+        var bytes = [UInt8](repeating: 0, count: Self.pieceSize)
+        while true {
+            let count = read(handle.fileDescriptor, &bytes, Self.pieceSize)
+            let code = errno
+            guard count < 0 else { return count > 0 ? Data(bytes[..<count]) : nil }
+            switch code {
+            case EINTR: break
+            case EAGAIN: waitUntilReadable()
+            default: throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO)
             }
         }
+    }
+
+    private func waitUntilReadable() {
+        var entry = pollfd(fd: handle.fileDescriptor, events: Int16(POLLIN), revents: 0)
+        _ = poll(&entry, 1, -1)
     }
 }
