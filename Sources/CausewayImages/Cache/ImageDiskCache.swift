@@ -99,7 +99,12 @@ public final class ImageDiskCache: Sendable {
     public func removeAll() async {
         await perform { [self] in
             state.withLock { $0.index.removeAll() }
-            for entry in directory.list() where Self.isOwn(entry.name) { directory.remove(entry.name) }
+            // If the directory cannot be read now, the next call reads it, so that the files count.
+            guard let entries = directory.list() else {
+                state.withLock { $0.isListed = false }
+                return
+            }
+            for entry in entries where Self.isOwn(entry.name) { directory.remove(entry.name) }
         }
     }
 
@@ -155,7 +160,8 @@ public final class ImageDiskCache: Sendable {
     private func list() {
         renew(isCreated: false)
         guard !state.withLock({ $0.isListed }) else { return }
-        let entries = directory.list()
+        // Without a free descriptor, for example, the next call reads the directory.
+        guard let entries = directory.list() else { return }
         directory.removeAbandoned(entries)
         let removed = state.withLock { state -> [String] in
             state.isListed = true

@@ -93,7 +93,7 @@ final class JournalDirectory: JournalMedium {
 
     /// Removes killed processes' temporary files, and contents that no operation uses. The caller holds the directory's lock.
     func clean(keeping names: Set<String>) {
-        for entry in directory.list() {
+        for entry in directory.list() ?? [] {
             let isContent = entry.name.hasPrefix(Self.contentPrefix) && !names.contains(entry.name)
             if isContent || entry.name.hasPrefix(PrivateDirectory.temporaryPrefix) { directory.remove(entry.name) }
         }

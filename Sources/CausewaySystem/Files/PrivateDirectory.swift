@@ -119,14 +119,15 @@ package final class PrivateDirectory: Sendable {
         return number >= 0 ? Descriptor(adopting: number) : nil
     }
 
-    /// Returns the user's own files in this directory, at most ``maximumCount``, in no particular order.
-    package func list() -> [Entry] {
+    /// Returns the user's own files in this directory, at most ``maximumCount``, in no particular order. Returns `nil` if
+    /// the directory cannot be read now, for example without a free descriptor.
+    package func list() -> [Entry]? {
         // The stream needs its own descriptor, because reading moves the descriptor's position.
         let number = Self.retrying { openat(descriptor.rawValue, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
-        guard number >= 0 else { return [] }
+        guard number >= 0 else { return nil }
         guard let stream = fdopendir(number) else {
             _ = close(number)
-            return []
+            return nil
         }
         defer { closedir(stream) }
         var entries: [Entry] = []
@@ -189,7 +190,7 @@ package final class PrivateDirectory: Sendable {
     /// Removes a file. A missing file is no error.
     package func remove(_ name: String) { _ = unlinkat(descriptor.rawValue, name, 0) }
 
-    /// Removes temporary files that processes left behind.
+    /// Removes temporary files that processes left behind, among these files.
     package func removeAbandoned(_ entries: [Entry]) {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)

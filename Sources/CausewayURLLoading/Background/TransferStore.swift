@@ -56,7 +56,7 @@ final class TransferStore: Sendable {
     }
 
     /// The identifiers of the stored tasks, in order.
-    var identifiers: [Int] { directory.list().compactMap { Self.identifier(of: $0.name) }.sorted() }
+    var identifiers: [Int] { (directory.list() ?? []).compactMap { Self.identifier(of: $0.name) }.sorted() }
 
     /// Returns a task's record; `nil` if it is damaged.
     func record(_ identifier: Int) -> TransferRecord? {
@@ -81,7 +81,7 @@ final class TransferStore: Sendable {
 
     /// Removes temporary files from killed processes, and content without a record. Called with the activity lock.
     func clean() {
-        let entries = directory.list()
+        let entries = directory.list() ?? []
         directory.removeAbandoned(entries)
         for entry in entries where entry.name.hasPrefix("content-") {
             // The list may be outdated, so the record is looked up again: a task's record is always written before its

@@ -120,8 +120,8 @@ extension DiskCache {
         for name in names { directory.remove(name) }
         let changed = directory.changed
         // The index already contains these removals. A change that another process makes at the same moment is noticed
-        // only when that process changes the directory again.
-        state.withLock { state in state.lastChange = changed }
+        // only when that process changes the directory again. An index that was not read has yet to be read.
+        state.withLock { state in if state.lastChange != nil { state.lastChange = changed } }
     }
 
     /// Removes old files, and temporary files from killed processes. Called on the queue.
@@ -162,13 +162,16 @@ extension DiskCache {
         guard !isOff else { return }
         writing.sync {
             if date == nil { state.withLock { $0.changes.removeAll() } } else { writeChanges() }
-            guard let directory = openedDirectory() else { return }
-            for entry in directory.list() {
+            guard let directory = presentDirectory(isCreated: false) else { return }
+            for entry in directory.list() ?? [] {
                 guard let (hash, slot) = DiskIndex.parse(entry.name) else { continue }
                 if let date, Double(entry.changed) / 1e9 <= date.timeIntervalSince1970 { continue }
                 directory.remove(entry.name)
                 state.withLock { state in state.index?.remove(hash, slot) }
             }
+            guard date == nil else { return }
+            // A directory that cannot be read now has at least the files in the index.
+            for name in state.withLock({ $0.index?.evict(to: 0) ?? [] }) { directory.remove(name) }
         }
     }
 }

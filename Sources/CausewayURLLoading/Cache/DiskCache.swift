@@ -9,16 +9,16 @@ internal import Foundation
 final class DiskCache: Sendable {
     struct State: Sendable {
         var capacity: Int
-        /// The directory; an inner `nil` if it cannot be used.
+        /// The directory; an inner `nil` if it could not be used so far.
         var directory: PrivateDirectory??
         /// `nil` before the directory is first read.
         var index: DiskIndex?
         var changes = DiskChanges()
         var isFlushScheduled = false
-        /// When the latest comparison of the directory with the index was made, and the directory's modification time
-        /// then.
+        /// When the latest comparison of the directory with the index was made.
         var lastComparison = Duration.zero
-        var lastChange: Int64 = 0
+        /// The directory's modification time when the index was read; `nil` if it could not be read so far.
+        var lastChange: Int64?
     }
 
     /// The minimum time between two flushes, which combines changes to the same key.
@@ -113,18 +113,21 @@ final class DiskCache: Sendable {
 
     // MARK: The directory
 
-    /// Returns the directory after reading its index; `nil` if it cannot be used.
+    /// Returns the directory after reading its index; `nil` if it could not be used so far.
     func openedDirectory() -> PrivateDirectory? {
         if let known = state.withLock({ $0.directory }) { return known }
         return adopt(PrivateDirectory(location), replacing: nil)
     }
 
     /// Returns the directory. If the directory was removed, a directory that now exists at its path replaces it after
-    /// the same checks. Called on the queue.
+    /// the same checks. A directory that could not be used is tried again: there may have been no free descriptor.
+    /// Called on the queue.
     ///
     /// - Parameter isCreated: Whether a missing directory is created.
     func presentDirectory(isCreated: Bool) -> PrivateDirectory? {
-        guard let known = openedDirectory() else { return nil }
+        guard let known = openedDirectory() else {
+            return PrivateDirectory(location, isCreated: isCreated).flatMap { adopt($0, replacing: nil) }
+        }
         guard known.isRemoved, let opened = PrivateDirectory(location, isCreated: isCreated) else { return known }
         return adopt(opened, replacing: known)
     }
@@ -134,18 +137,20 @@ final class DiskCache: Sendable {
     /// Reads the index of an opened directory, and uses both. If the cache has replaced `old` meanwhile, returns its
     /// current directory instead.
     private func adopt(_ opened: PrivateDirectory?, replacing old: PrivateDirectory?) -> PrivateDirectory? {
-        let (changed, entries) = (opened?.changed ?? 0, opened?.list() ?? [])
-        let index = DiskIndex(entries)
+        // The time is read first: a change after it is then noticed by the next comparison.
+        let changed = opened?.changed
+        let listed = opened?.list()
+        let index = DiskIndex(listed ?? [])
         let now = System.now
         let directory = state.withLock { state -> PrivateDirectory? in
             if let known = state.directory, known !== old { return known }
             state.directory = .some(opened)
             state.index = index
-            state.lastChange = changed
+            state.lastChange = listed == nil ? nil : changed
             state.lastComparison = now
             return opened
         }
-        if let directory, directory === opened { writing.async { [self] in clean(directory, entries) } }
+        if let directory, directory === opened { writing.async { [self] in clean(directory, listed ?? []) } }
         return directory
     }
 
@@ -153,8 +158,7 @@ final class DiskCache: Sendable {
     private func compare() {
         guard let directory = presentDirectory(isCreated: false) else { return }
         let changed = directory.changed
-        guard changed != state.withLock({ $0.lastChange }) else { return }
-        let entries = directory.list()
+        guard changed != state.withLock({ $0.lastChange }), let entries = directory.list() else { return }
         let index = DiskIndex(entries)
         state.withLock { state in
             state.index = index

@@ -24,7 +24,7 @@ struct PrivateFile: Sendable {
     /// - Returns: `false` if the file could not be read or written, or another process kept the lock for two seconds.
     func update(_ change: ([UInt8]) -> [UInt8]) -> Bool {
         guard let directory = PrivateDirectory(directory) else { return false }
-        directory.removeAbandoned(directory.list())
+        directory.removeAbandoned(directory.list() ?? [])
         let isWritten = directory.whileLocked(name + ".lock") { () -> Bool in
             let old = content(in: directory)
             // Without a free descriptor, for example, there is a file that cannot be read now. It is not taken for an

@@ -199,6 +199,27 @@ struct DiskCacheTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: target.path).isEmpty)
     }
 
+    @Test("A directory that could not be used at first is used with the next response", arguments: [false, true])
+    func lateDirectory(hasFile: Bool) throws {
+        let folder = Folder()
+        if hasFile {
+            let earlier = folder.cache()
+            earlier.storeCachedResponse(try entry(1), for: request(1))
+            #expect(earlier.currentDiskUsage > 0)
+        } else {
+            try FileManager.default.createDirectory(at: folder.inner, withIntermediateDirectories: true)
+        }
+        chmod(folder.inner, 0o755)
+        let cache = folder.cache()
+        #expect(cache.cachedResponse(for: request(1)) == nil)
+        cache.storeCachedResponse(try entry(2), for: request(2))
+        #expect(cache.currentDiskUsage == 0)
+        chmod(folder.inner, 0o700)
+        cache.storeCachedResponse(try entry(3), for: request(3))
+        #expect(cache.currentDiskUsage > 0 && cache.cachedResponse(for: request(3)) != nil)
+        #expect((cache.cachedResponse(for: request(1)) != nil) == hasFile)
+    }
+
     @Test("The directory and its files are private")
     func permissions() throws {
         let folder = Folder()
