@@ -67,6 +67,20 @@ struct TaskMachineTests {
         #expect(mailbox.next() == nil)
     }
 
+    @Test("A thread that has claimed the mailbox can leave the messages that came meanwhile to another thread")
+    func endedClaim() {
+        var mailbox = Mailbox<Int>()
+        #expect(mailbox.claimIfIdle() == true)
+        #expect(mailbox.endClaim() == false)
+        #expect(mailbox.claimIfIdle() == true)
+        #expect(mailbox.post(1) == false)
+        #expect(mailbox.endClaim() == true)
+        #expect(mailbox.post(2) == false)
+        #expect(mailbox.next() == 1)
+        #expect(mailbox.next() == 2)
+        #expect(mailbox.next() == nil)
+    }
+
     @Test("A release while the thread still drains needs no other thread")
     func earlyRelease() {
         var mailbox = Mailbox<Int>()
@@ -162,6 +176,21 @@ struct TaskMachineTests {
         #expect(haveBegun == [true, false])
     }
 
+    @Test("A download that begins on the thread that resumes it writes no file on this thread")
+    func beginningOfDownload() throws {
+        let session = URLSession(configuration: .unhurried)
+        session.core.work.suspend()
+        defer {
+            session.core.work.resume()
+            session.invalidateAndCancel()
+        }
+        let task = session.downloadTask(with: try #require(URL(string: "data:,a")))
+        let core = try #require(task.core)
+        task.resume()
+        let (hasBegun, hasFile) = core.state.withLock { ($0.clock.resourceDeadline != nil, $0.content.file != nil) }
+        #expect(hasBegun && !hasFile)
+    }
+
     @Test("Observers see one start of a task that is suspended and resumed before it begins")
     func observedOnce() throws {
         let observer = StartCounter()
@@ -217,6 +246,31 @@ struct TaskMachineTests {
             session.core.work.async(flags: .barrier) { continuation.resume() }
         }
         #expect(core.wantsBytes)
+    }
+
+    @Test(
+        "A download writes content on the queue of the session; that of a class of the program on the reporting thread",
+        arguments: [false, true])
+    func writing(isFromProgram: Bool) async throws {
+        let session = URLSession(configuration: .unhurried)
+        defer { session.invalidateAndCancel() }
+        let request = URLRequest(url: try #require(URL(string: "data:,a")))
+        let core = try #require(session.downloadTask(with: request).core)
+        let attempt = Self.attempt(of: core, request, isFromProgram: isFromProgram)
+        let response = URLResponse(
+            url: try #require(request.url), mimeType: nil, expectedContentLength: 3, textEncodingName: nil)
+        session.core.work.suspend()
+        attempt.report(.response(response, .notAllowed))
+        attempt.report(.data(Data("abc".utf8)))
+        let (early, pending) = core.state.withLock { ($0.content.file, $0.counts.pending) }
+        session.core.work.resume()
+        #expect((early != nil) == isFromProgram && pending == (isFromProgram ? 0 : TaskCore.responseCost + 3))
+        await withCheckedContinuation { continuation in
+            session.core.work.async(flags: .barrier) { continuation.resume() }
+        }
+        let (late, rest) = core.state.withLock { ($0.content.file, $0.counts.pending) }
+        let file = try #require(late)
+        #expect(try Data(contentsOf: file.url) == Data("abc".utf8) && rest == 0)
     }
 
     @Test("Events of an attempt that the task has left are ignored")
@@ -283,13 +337,20 @@ struct TaskMachineTests {
     private static func loading(in session: URLSession) throws -> (TaskCore, LoadAttempt) {
         let request = URLRequest(url: try #require(URL(string: "data:,a")))
         let core = try #require(session.dataTask(with: request).core)
-        let attempt = LoadAttempt(request: request, task: core)
+        return (core, attempt(of: core, request))
+    }
+
+    /// Makes a task load without a loader, and returns its attempt.
+    private static func attempt(
+        of core: TaskCore, _ request: URLRequest, isFromProgram: Bool = false
+    ) -> LoadAttempt {
+        let attempt = LoadAttempt(request: request, task: core, isFromProgram: isFromProgram)
         core.state.withLock { state in
             _ = state.life.resume()
             _ = state.life.begin()
             state.load.attempt = attempt
         }
-        return (core, attempt)
+        return attempt
     }
 
     @Test("Calls to the program run in order; up to 16 of them share an operation")

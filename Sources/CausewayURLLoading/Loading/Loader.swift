@@ -94,10 +94,13 @@ typealias ChallengeAnswer = @Sendable (URLSession.AuthChallengeDisposition, URLC
 final class LoadAttempt: Sendable {
     /// The loader's request.
     let request: URLRequest
+    /// Whether a `URLProtocol` class of the program loads the request.
+    let isFromProgram: Bool
     private let owner: LockedValue<TaskCore>
 
-    init(request: URLRequest, task: TaskCore) {
+    init(request: URLRequest, task: TaskCore, isFromProgram: Bool = false) {
         self.request = request
+        self.isFromProgram = isFromProgram
         owner = LockedValue(task)
     }
 

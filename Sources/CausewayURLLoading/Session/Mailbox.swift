@@ -31,6 +31,13 @@ struct Mailbox<Message: Sendable>: Sendable {
         return true
     }
 
+    /// Ends a claim without handling the messages that were posted meanwhile. Returns whether another thread must
+    /// drain.
+    mutating func endClaim() -> Bool {
+        isDraining = false
+        return claim()
+    }
+
     /// Returns the next message for the draining thread. After `nil` the thread must stop draining.
     mutating func next() -> Message? {
         guard currentHold == nil, first < waiting.count else {

@@ -97,7 +97,7 @@ extension TaskCore {
         let type = webSocket == nil ? session.core.protocolClass(for: task, request) : nil
         let isBuiltIn = type.map { BuiltInProtocols.contains($0) } ?? true
         let canonical = isBuiltIn ? request : type?.canonicalRequest(for: request) ?? request
-        let attempt = LoadAttempt(request: canonical, task: self)
+        let attempt = LoadAttempt(request: canonical, task: self, isFromProgram: !isBuiltIn)
         state.withLock { state in
             if !isBuiltIn { state.currentRequest = canonical }
             state.load.attempt = attempt

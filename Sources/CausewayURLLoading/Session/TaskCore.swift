@@ -19,6 +19,8 @@ final class TaskCore: Sendable {
     let originalRequest: URLRequest?
     let created = Date()
     let calls: CallList
+    /// Whether the task's events write files.
+    private let writesFiles: Bool
     let state: LockedValue<TaskState>
     /// The public object, until the task has completed. A weak reference would slow down every use of the object.
     private let object = LockedValue<URLSessionTask?>(nil)
@@ -26,6 +28,7 @@ final class TaskCore: Sendable {
     init(identifier: Int, session: URLSession, request: URLRequest?, plan: consuming TaskPlan) {
         self.identifier = identifier
         self.session = session
+        writesFiles = plan.writesFiles
         self.plan = plan
         originalRequest = request
         calls = CallList(session.core.callPlace)
@@ -95,7 +98,8 @@ final class TaskCore: Sendable {
         if consequence != .none { plan.transfer?.noteSuspension(of: self) }
         if beginsHere {
             begin(at: now)
-            drain()
+            // Messages that came meanwhile can write files, which the program's thread must not wait for.
+            if !writesFiles { drain() } else if state.withLock({ $0.mailbox.endClaim() }) { drainLater() }
         }
         if mustDrain { drainLater() }
         guard consequence == .goOn else { return }
@@ -137,17 +141,21 @@ final class TaskCore: Sendable {
     func receive(_ event: LoadEvent, from attempt: LoadAttempt) {
         // An event with the whole response ends the load, and with it the idle timeout.
         let now = event.isWhole ? nil : MonotonicTime.now
+        // An event that writes a file is handled on another thread, because a slow disk would hold up the event loop. A
+        // `URLProtocol` object of the program cannot be paused in another way, so its thread waits for the disk.
+        let isHandledHere = !writesFiles || attempt.isFromProgram
         let (isCurrent, isNext, mustDrain) = state.withLock { state -> (Bool, Bool, Bool) in
             guard state.load.attempt === attempt else { return (false, false, false) }
             guard !state.life.isOver else { return (true, false, false) }
             if case .data(let data) = event { state.counts.pending += data.count }
             if let now { state.clock.noteActivity(at: now) } else { state.clock.endIdle() }
             // An event that is handled at once is not posted. No other attempt can begin before it is handled.
-            if state.mailbox.claimIfIdle() { return (true, true, false) }
+            if isHandledHere, state.mailbox.claimIfIdle() { return (true, true, false) }
             state.counts.pending += event.waitingCost
             return (true, false, state.mailbox.post(.load(event, attempt)))
         }
         guard isCurrent else { return forward(event, from: attempt) }
+        if mustDrain, !isHandledHere { return drainLater() }
         if isNext { handle(event) }
         if isNext || mustDrain { drain() }
     }

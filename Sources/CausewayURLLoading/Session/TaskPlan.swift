@@ -67,6 +67,10 @@ struct TaskPlan: Sendable {
     var transfer: BackgroundTransfer?
     /// The earlier upload to continue.
     var upload: Boxed<ResumableUpload>?
+    /// Whether the task's events write files: it is a download, or a session stores it.
+    var writesFiles: Bool {
+        if case .file = outlet { true } else { transfer != nil }
+    }
     /// Whether the task reads responses from the cache and stores them.
     var usesCache: Bool {
         switch outlet {
