@@ -333,6 +333,33 @@ struct TaskMachineTests {
         #expect(!hasFile)
     }
 
+    @Test("A download that continues a suspended data task is suspended as often, and takes its delegate and priority")
+    func takenOverSuspended() async throws {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        queue.isSuspended = true
+        let session = URLSession(configuration: .unhurried, delegate: nil, delegateQueue: queue)
+        defer {
+            session.invalidateAndCancel()
+            queue.isSuspended = false
+        }
+        let (core, _) = try Self.loading(in: session)
+        let (task, recorder) = (try #require(core.task), Recorder())
+        task.delegate = recorder
+        task.priority = 0.75
+        for _ in 0..<2 { task.suspend() }
+        core.becomeDownload()
+        let download = try #require(session.core.cores.first(where: { $0 !== core })?.task)
+        #expect(download.state == .suspended && download.priority == 0.75 && download.delegate === recorder)
+        download.resume()
+        #expect(download.state == .suspended)
+        download.resume()
+        #expect(download.state == .running)
+        queue.isSuspended = false
+        await withCheckedContinuation { continuation in queue.addOperation { continuation.resume() } }
+        #expect(recorder.events == ["became download"] && task.delegate == nil)
+    }
+
     /// Returns a data task that loads, with its current attempt.
     private static func loading(in session: URLSession) throws -> (TaskCore, LoadAttempt) {
         let request = URLRequest(url: try #require(URL(string: "data:,a")))

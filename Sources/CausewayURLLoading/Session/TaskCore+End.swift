@@ -148,11 +148,16 @@ extension TaskCore {
         if hasProgress { finishProgress() }
         reportMetrics(of: task, error)
         callHandler(error, task)
-        // The delegate is released without the lock, because its deinitializer can use the task. No other delegate can
-        // be set any more.
-        if hasOwnDelegate { withExtendedLifetime(state.withLock { $0.options.delegate.take() }) {} }
+        if hasOwnDelegate { releaseDelegate() }
         plan.transfer?.ended(isCancelled: (error as? URLError)?.code == .cancelled)
         session.core.remove(task)
+    }
+
+    /// Releases the delegate of a completed task. No other delegate can be set any more.
+    func releaseDelegate() {
+        // Released without the lock, because the deinitializer of the program's delegate can use the task.
+        let delegate = state.withLock { $0.options.delegate.take() }
+        withExtendedLifetime(delegate) {}
     }
 
     private func reportMetrics(of task: URLSessionTask, _ error: (any Error)?) {
@@ -194,7 +199,8 @@ extension TaskCore {
 
     // MARK: Conversion
 
-    /// Converts the data task to a download task, which takes over the rest of the load.
+    /// Converts the data task to a download task, which takes over the rest of the load, the suspensions, the priority
+    /// and the task's own delegate.
     func becomeDownload() {
         guard let old = task as? URLSessionDataTask, let request = originalRequest else { return }
         // Background sessions do not store data tasks, so they do not store the download, either.
@@ -204,8 +210,8 @@ extension TaskCore {
         // The loader reports events meanwhile. Both tasks change at once, so that each event reaches one of them, in
         // order.
         let hold = state.withLock { state -> Mailbox<TaskMessage>.Hold in
-            let hold = core.adopt(
-                state.load, state.content, state.counts, state.mailbox.takeAll(), state.currentRequest)
+            let messages = state.mailbox.takeAll()
+            let hold = core.adopt(state, messages)
             state.load = TaskState.Load()
             state.outcome.hasEnded = true
             state.clock.end()
@@ -224,31 +230,35 @@ extension TaskCore {
                 }
                 if isTaken { break }
             }
+            releaseDelegate()
             session.core.remove(old)
             core.continueAdopted(after: hold)
         }
     }
 
     /// Takes over a data task's load, on hold. Called with the data task's lock held. Returns the hold.
-    private func adopt(
-        _ load: TaskState.Load, _ content: TaskState.Content, _ counts: TaskState.Counts, _ messages: [TaskMessage],
-        _ request: URLRequest?
-    ) -> Mailbox<TaskMessage>.Hold {
+    ///
+    /// - Parameters:
+    ///   - old: The data task's state.
+    ///   - messages: The data task's messages that have not been handled.
+    private func adopt(_ old: TaskState, _ messages: [TaskMessage]) -> Mailbox<TaskMessage>.Hold {
         let now = MonotonicTime.now
         let limit = session.core.settings.timeouts.resource
         let hold = state.withLock { state -> Mailbox<TaskMessage>.Hold in
-            _ = state.life.resume()
-            _ = state.life.begin()
+            state.life.begin(continuing: old.life)
             state.clock.begin(at: now, resourceLimit: limit)
-            state.load = load
-            state.content.response = content.response
-            state.counts = counts
-            state.currentRequest = request
+            // As for every hold, the idle timeout stands still until the delegate has been called.
+            state.clock.pause()
+            state.load = old.load
+            state.content.response = old.content.response
+            state.counts = old.counts
+            state.options.takeOver(old.options)
+            state.currentRequest = old.currentRequest
             let hold = state.mailbox.hold()
             for message in messages { _ = state.mailbox.post(message) }
             return hold
         }
-        load.attempt?.move(to: self)
+        old.load.attempt?.move(to: self)
         return hold
     }
 

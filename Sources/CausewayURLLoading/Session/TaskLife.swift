@@ -15,7 +15,7 @@ struct TaskLife: Sendable {
 
     private var phase = Phase.notBegun
     /// The number of `resume` calls needed until the task runs.
-    private var suspensions = 1
+    private(set) var suspensions = 1
     /// Whether the task has ever been running.
     private(set) var hasRun = false
 
@@ -55,6 +55,13 @@ struct TaskLife: Sendable {
         guard phase == .notBegun, suspensions == 0 else { return false }
         phase = .begun
         return true
+    }
+
+    /// Begins a task that continues the load of another task, with the suspensions of the other task.
+    mutating func begin(continuing other: TaskLife) {
+        _ = resume()
+        _ = begin()
+        suspensions = other.suspensions
     }
 
     /// Cancels the task. Returns `false` if the task was already cancelled or complete.

@@ -37,6 +37,13 @@ struct TaskState: Sendable {
         var clientExpectsToSend = NSURLSessionTransferSizeUnknown
         var clientExpectsToReceive = NSURLSessionTransferSizeUnknown
         var delegate: DelegateViews?
+
+        /// Takes over the values of a task whose load this task continues.
+        mutating func takeOver(_ other: Options) {
+            let prefersIncrementalDelivery = prefersIncrementalDelivery
+            self = other
+            self.prefersIncrementalDelivery = prefersIncrementalDelivery
+        }
     }
 
     /// The current load.

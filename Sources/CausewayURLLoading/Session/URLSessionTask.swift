@@ -59,7 +59,7 @@ public import Foundation
     open var response: URLResponse? { core?.state.withLock { $0.content.response } }
 
     /// The task-specific delegate, which background session tasks do not have. It is called before the session's delegate and is retained
-    /// until the task completes.
+    /// until the task completes. The task that a data task becomes takes it over.
     ///
     /// Counterpart: macOS 12, iOS 15.
     open var delegate: (any URLSessionTaskDelegate)? {

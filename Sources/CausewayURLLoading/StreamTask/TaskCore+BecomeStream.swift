@@ -45,24 +45,30 @@ extension TaskCore {
 
     private func becomeStream(over stream: any ByteStream, unread: Data) {
         guard let old = task as? URLSessionDataTask else { return stream.close(isInterrupted: true) }
-        let (isFirst, request) = state.withLock { state -> (Bool, URLRequest?) in
-            guard !state.outcome.hasEnded else { return (false, nil) }
+        let (isFirst, request, options, suspensions) = state.withLock {
+            state -> (Bool, URLRequest?, TaskState.Options, Int) in
+            let (request, options, suspensions) = (state.currentRequest, state.options, state.life.suspensions)
+            guard !state.outcome.hasEnded else { return (false, request, options, suspensions) }
             state.outcome.hasEnded = true
             state.clock.end()
             state.load = TaskState.Load()
             state.content = TaskState.Content()
-            return (state.life.complete(), state.currentRequest)
+            return (state.life.complete(), request, options, suspensions)
         }
         guard isFirst else { return stream.close(isInterrupted: true) }
         let channel = StreamChannel(.response(stream, unread: unread), session.core.network)
         let core = session.core.makeCore(session, request, TaskPlan(outlet: .stream(channel)))
-        core.state.withLock { state in state.currentRequest = request }
+        core.state.withLock { state in
+            state.currentRequest = request
+            state.options.takeOver(options)
+        }
         channel.attach(core)
         let new = URLSessionStreamTask(core: core)
-        // The delegate receives a running task, which it can suspend or cancel. The new task connects after the
-        // delegate call has returned.
+        // The delegate receives a task that runs, unless the data task is suspended, and can suspend or cancel it. The
+        // new task connects after the delegate call has returned.
         let hold = core.hold()
         new.resume()
+        for _ in 0..<suspensions { new.suspend() }
         // Added on hold: if the session is being cancelled, the cancellation ends the hold.
         session.core.addContinuing(new)
         let receivers = delegates.compactMap(\.data)
@@ -73,6 +79,7 @@ extension TaskCore {
                 }
                 if isTaken { break }
             }
+            releaseDelegate()
             session.core.remove(old)
             core.release(hold) {}
         }

@@ -68,6 +68,7 @@ extension TaskCore {
             // Releases the streams, and with them the connection, if the delegate has not kept them.
             withExtendedLifetime(streams) {}
             finishProgress()
+            releaseDelegate()
             self.stream?.release()
             session.core.remove(task)
         }

@@ -95,6 +95,24 @@ extension Loopback {
             }
         }
 
+        @Test("A suspended task becomes a suspended stream task")
+        func suspended() async throws {
+            let server = try ScriptedServer { peer in
+                _ = try await peer.readHead()
+                try await peer.write("HTTP/1.1 200 OK\r\n\r\ntext")
+            }
+            let answered = Gate()
+            let delegate = BecomeStreamDelegate(waitsFor: answered)
+            let task = try Self.task(server, delegate)
+            await delegate.asked.wait()
+            task.suspend()
+            answered.open()
+            let stream = await delegate.stream()
+            #expect(stream.state == .suspended)
+            stream.resume()
+            #expect(await stream.hear(100) == "text.")
+        }
+
         @Test("The answer comes late: all content has arrived, and the server has closed the connection")
         func late() async throws {
             let closed = Gate()
@@ -193,6 +211,7 @@ private final class BecomeStreamDelegate: NSObject, URLSessionDataDelegate, @unc
     private let disposition: URLSession.ResponseDisposition
     private let gate: Gate?
     private let change: @Sendable (URLSessionStreamTask) -> Void
+    let asked = Gate()
     let end = Gate()
 
     init(
@@ -219,6 +238,7 @@ private final class BecomeStreamDelegate: NSObject, URLSessionDataDelegate, @unc
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
         note("response \((response as? HTTPURLResponse)?.statusCode ?? 0)")
+        asked.open()
         Task { [gate, disposition] in
             await gate?.wait()
             completionHandler(disposition)
