@@ -119,8 +119,8 @@ package final class PrivateDirectory: Sendable {
         return number >= 0 ? Descriptor(adopting: number) : nil
     }
 
-    /// Returns the user's own files in this directory, at most ``maximumCount``, in no particular order. Returns `nil` if
-    /// the directory cannot be read now, for example without a free descriptor.
+    /// Returns the user's own files in this directory, at most ``maximumCount``, in no particular order. Returns `nil`
+    /// if the directory cannot be read now, for example without a free descriptor.
     package func list() -> [Entry]? {
         // The stream needs its own descriptor, because reading moves the descriptor's position.
         let number = Self.retrying { openat(descriptor.rawValue, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }

@@ -246,6 +246,8 @@ final class HTTPLoader: Loader {
     /// reported: with the connection, or with `nil` if the load has ended or the content does not extend to the end of
     /// the connection.
     func handOver(_ completion: @escaping @Sendable (HTTPUpgradedStream?) -> Void) {
+        // A stored response has no connection, but all of its content.
+        if let replay = withState({ $0.demandTargets.replay }) { return replay.deliver { completion(nil) } }
         let (isAccepted, handle) = state.withLock { $0.handOverRequested(completion) }
         if !isAccepted { return completion(nil) }
         handle?.handOver()

@@ -7,15 +7,24 @@ internal import Foundation
 ///
 /// The whole content is in memory, so it is delivered in one piece.
 final class DataLoader: Loader {
-    private enum Progress {
-        case ready, started, responded, ended
+    private enum Phase {
+        case ready, started, responded
+        /// A thread reports the content.
+        case delivering
+        case ended
+    }
+
+    private struct Progress {
+        var phase = Phase.ready
+        /// Called after the content was reported.
+        var completion: (@Sendable () -> Void)?
     }
 
     private let attempt: LoadAttempt
     private let response: URLResponse
     private let content: Data
     private let record: TransactionRecord
-    private let progress = LockedValue(Progress.ready)
+    private let progress = LockedValue(Progress())
 
     /// Creates a loader for a cached response.
     init(_ cached: CachedURLResponse, for attempt: LoadAttempt) {
@@ -52,18 +61,48 @@ final class DataLoader: Loader {
     }
 
     func demandChanged() {
-        guard attempt.wantsBytes, move(from: .responded, to: .ended) else { return }
-        if !content.isEmpty { attempt.report(.data(content)) }
-        attempt.report(.finished)
+        if attempt.wantsBytes, move(from: .responded, to: .delivering) { reportContent() }
     }
 
-    private func move(from old: Progress, to new: Progress) -> Bool {
+    /// Delivers the content after the response, also to a task that wants none now, because the task becomes a stream.
+    /// The completion is called after the content and the end were reported.
+    func deliver(then completion: @escaping @Sendable () -> Void) {
+        let phase = progress.withLock { progress -> Phase in
+            let phase = progress.phase
+            switch phase {
+            case .started, .responded:
+                progress.phase = .delivering
+                progress.completion = completion
+            // The thread that reports the content calls the completion.
+            case .delivering: progress.completion = completion
+            case .ready, .ended: break
+            }
+            return phase
+        }
+        switch phase {
+        case .started, .responded: reportContent()
+        case .delivering: break
+        case .ready, .ended: completion()
+        }
+    }
+
+    private func reportContent() {
+        if !content.isEmpty { attempt.report(.data(content)) }
+        attempt.report(.finished)
+        let completion = progress.withLock { progress -> (@Sendable () -> Void)? in
+            progress.phase = .ended
+            return progress.completion.take()
+        }
+        completion?()
+    }
+
+    private func move(from old: Phase, to new: Phase) -> Bool {
         progress.withLock { progress in
-            guard progress == old else { return false }
-            progress = new
+            guard progress.phase == old else { return false }
+            progress.phase = new
             return true
         }
     }
 
-    func stop() { progress.withLock { $0 = .ended } }
+    func stop() { progress.withLock { $0.phase = .ended } }
 }

@@ -69,8 +69,8 @@ final class FileHandleReader: Sendable {
 
     /// Reads what is available, or returns `nil` at the end. Blocks until then.
     ///
-    /// `FileHandle.availableData` ends the process if the read fails, for example for a directory, and for a terminal or
-    /// pipe that another process has set to be non-blocking.
+    /// `FileHandle.availableData` ends the process if the read fails, for example for a directory, and for a terminal
+    /// or pipe that another process has set to be non-blocking.
     private func availableBytes() throws -> Data? {
         guard handle !== FileHandle.nullDevice else { return nil }
         var bytes = [UInt8](repeating: 0, count: Self.pieceSize)
