@@ -23,7 +23,7 @@ extension HTTPClient {
         try await observed(request) { prepared, call in
             let session = session
             let exchange = try await perform(prepared, call: call, discarding: { Self.remove($0) }) { request in
-                let (content, response) = try await Transfer(progress: progress).run(
+                let (content, response) = try await Transfer(streaming: prepared.source, progress: progress).run(
                     session.downloadTask(with: Self.request(request, carrying: prepared.source)))
                 guard case .file(let file) = content else { throw URLError(.cannotCreateFile) }
                 return (file, response)
@@ -96,8 +96,13 @@ extension HTTPClient {
     private func loadBytes(
         _ request: URLRequest, _ source: RequestBody.Source
     ) async throws -> (URLSession.AsyncBytes, HTTPURLResponse) {
-        let request = try Self.request(request, carrying: source)
-        let (bytes, response) = try await session.bytes(for: request)
+        let streamed = try Self.request(request, carrying: source)
+        let supplier: StreamSupplier? =
+            switch source {
+            case .none, .data: nil
+            case .file, .form: StreamSupplier(source)
+            }
+        let (bytes, response) = try await session.bytes(for: streamed, delegate: supplier)
         guard let http = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
         return (bytes, http)
     }

@@ -24,10 +24,16 @@ final class Transfer: NSObject, URLSessionDataDelegate, URLSessionDownloadDelega
     private let state = LockedValue(State())
     /// The maximum content length in bytes; `nil` for no limit.
     private let limit: Int?
+    /// The content that the task sends as a stream.
+    private let source: RequestBody.Source
     private let report: (@Sendable (TransferProgress) -> Void)?
 
-    init(limit: Int? = nil, progress report: (@Sendable (TransferProgress) -> Void)?) {
+    init(
+        limit: Int? = nil, streaming source: RequestBody.Source = .none,
+        progress report: (@Sendable (TransferProgress) -> Void)?
+    ) {
         self.limit = limit
+        self.source = source
         self.report = report
     }
 
@@ -61,6 +67,13 @@ final class Transfer: NSObject, URLSessionDataDelegate, URLSessionDownloadDelega
     ) {
         guard !(task is URLSessionDownloadTask) else { return }
         move(to: totalBytesSent, of: totalBytesExpectedToSend)
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        completionHandler(source.newStream)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {

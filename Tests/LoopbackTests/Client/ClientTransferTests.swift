@@ -92,9 +92,15 @@ extension Loopback {
             }
         }
 
-        @Test("A download sends the content of its request, from memory, a file or a form")
-        func contents() async throws {
+        @Test(
+            "A download and a stream send the content of their request, from memory, a file or a form, also after a redirect",
+            arguments: ["echo", "moved"])
+        func contents(path: String) async throws {
             var routes = HTTPServerRoutes()
+            routes.post("/moved") { request in
+                _ = try await request.body.collect(upTo: 1 << 24)
+                return .redirect(to: "/echo", status: 307)
+            }
             routes.post("/echo") { request in
                 let body = try await request.body.collect(upTo: 1 << 24)
                 return HTTPServerResponse(body: .data(Data(body)))
@@ -111,12 +117,18 @@ extension Loopback {
                         (.multipart(form), try form.encoded()),
                     ]
                     for (body, content) in bodies {
-                        var request = ClientRequest("POST", "echo")
+                        var request = ClientRequest("POST", path == "moved" ? "moved" : "echo")
                         request.body = body
                         let response = try await client.download(request) { _ in
                             directory.appendingPathComponent("received")
                         }
                         #expect(try Data(contentsOf: response.value) == content)
+                        let streamed: Data = try await client.stream(request) { _, bytes in
+                            var received = Data()
+                            for try await byte in bytes { received.append(byte) }
+                            return received
+                        }
+                        #expect(streamed == content)
                     }
                 }
             }
