@@ -78,7 +78,8 @@ extension BackgroundTests {
         #expect(settings.http.maximumConnectionsPerHost == 4)
         let written = try PropertyListEncoder().encode(record)
         let list = try PropertyListSerialization.propertyList(from: written, format: nil) as? [String: Any]
-        #expect(list.map { Set($0.keys) } == Set(values.keys))
+        // The earlier version did not write the cache policy.
+        #expect(list.map { Set($0.keys) } == Set(values.keys).union(["cachePolicy"]))
         #expect(try PropertyListDecoder().decode(SessionRecord.self, from: written) == record)
     }
 
@@ -88,7 +89,9 @@ extension BackgroundTests {
         settings.timeouts.request = 9
         settings.timeouts.resource = .infinity
         settings.access.options.remove(.allowsExpensiveAccess)
+        settings.cachePolicy = .reloadIgnoringLocalCacheData
         settings.transport.minimumTLSVersion = .TLSv13
+        settings.transport.enablesEarlyData = true
         settings.transport.proxyDictionary = [:]
         settings.http.additionalFields = ["X-Name": "value"]
         let record = SessionRecord(settings, program: "p")
@@ -99,6 +102,7 @@ extension BackgroundTests {
         #expect(made.timeouts.request == 9 && made.transport.minimumTLSVersion == .TLSv13)
         #expect(made.http.additionalFields?["X-Name"] as? String == "value" && made.transport.proxyDictionary != nil)
         #expect(made.access.waitsForConnectivity && made.background.identifier == "test")
+        #expect(made.cachePolicy == .reloadIgnoringLocalCacheData && made.transport.enablesEarlyData)
         #expect(SessionRecord(made, program: "p") == record)
         settings.transport.proxyDictionary = ["HTTPEnable": 1]
         #expect(!SessionRecord(settings, program: "p").isComplete)

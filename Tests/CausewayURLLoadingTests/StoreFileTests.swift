@@ -133,6 +133,22 @@ struct StoreFileTests {
         #expect(StrictTransportStore(directory: directory.path, savesAtExit: false).isEmpty)
     }
 
+    @Test("`nw transfers` uses the program's hosts with strict transport security, unless the session does not")
+    func strictTransportOfTransfers() throws {
+        var settings = SessionSettings()
+        settings.background.identifier = "test"
+        #expect(SessionRecord(settings, program: "p").settings(stores: directory.path).stores.strictTransport == nil)
+        settings.stores.strictTransport = StrictTransportStore(directory: nil)
+        let stores = SessionRecord(settings, program: "p").settings(stores: directory.path).stores
+        let opened = try #require(stores.strictTransport)
+        var fields = FieldSection()
+        fields.append("Strict-Transport-Security", "max-age=1000")
+        let known = StrictTransportStore(directory: directory.path, savesAtExit: false)
+        known.note(try #require(StrictTransportPolicy(fields)), of: HTTPOrigin(isSecure: true, host: "a.example"))
+        known.flush()
+        #expect(!opened.isEmpty)
+    }
+
     @Test("Two storages with one file keep each other's cookies")
     func shared() {
         let (one, other) = (cookies(), cookies())

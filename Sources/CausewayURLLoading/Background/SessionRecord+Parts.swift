@@ -41,15 +41,17 @@ extension SessionRecord {
         }
     }
 
-    /// The TLS versions, and whether the session avoids the system's proxies.
+    /// The TLS versions, early data, and whether the session avoids the system's proxies.
     struct Transport: Codable, Equatable, Sendable {
         private var minimumTLSVersion: UInt16
         private var maximumTLSVersion: UInt16
+        private var enablesEarlyData: Bool?
         private var usesNoProxy: Bool
 
         init(_ settings: SessionSettings.Transport) {
             minimumTLSVersion = settings.minimumTLSVersion.rawValue
             maximumTLSVersion = settings.maximumTLSVersion.rawValue
+            enablesEarlyData = settings.enablesEarlyData
             usesNoProxy = settings.proxyDictionary != nil
         }
 
@@ -62,6 +64,7 @@ extension SessionRecord {
             var settings = SessionSettings.Transport()
             settings.minimumTLSVersion = tls_protocol_version_t(rawValue: minimumTLSVersion) ?? .TLSv12
             settings.maximumTLSVersion = tls_protocol_version_t(rawValue: maximumTLSVersion) ?? .TLSv13
+            settings.enablesEarlyData = enablesEarlyData ?? false
             settings.proxyDictionary = usesNoProxy ? [:] : nil
             return settings
         }
@@ -95,10 +98,12 @@ extension SessionRecord {
     struct Stores: Codable, Equatable, Sendable {
         private var storesCookies: Bool
         private var storesCredentials: Bool
+        private var storesStrictTransport: Bool?
 
         init(_ settings: SessionSettings.Stores) {
             storesCookies = settings.cookies != nil
             storesCredentials = settings.credentials != nil
+            storesStrictTransport = settings.strictTransport != nil
         }
 
         /// Returns whether a record can describe these settings. A record can only describe the shared stores, or none.
@@ -110,7 +115,8 @@ extension SessionRecord {
         func opened(in directory: String) -> SessionSettings.Stores {
             SessionSettings.Stores(
                 cookies: storesCookies ? HTTPCookieStorage(directory: directory) : nil,
-                credentials: storesCredentials ? URLCredentialStorage(directory: directory) : nil)
+                credentials: storesCredentials ? URLCredentialStorage(directory: directory) : nil,
+                strictTransport: storesStrictTransport ?? true ? StrictTransportStore(directory: directory) : nil)
         }
     }
 }

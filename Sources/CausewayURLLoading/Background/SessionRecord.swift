@@ -13,6 +13,8 @@ struct SessionRecord: Equatable, Sendable {
     /// Whether the stored values describe the session completely. A session's own proxies, cookie storage and
     /// credential storage cannot be stored.
     var isComplete: Bool
+    /// The cache policy, which also determines fields of the requests.
+    private var cachePolicy: UInt
     private var timeouts: Timeouts
     private var access: Access
     private var transport: Transport
@@ -22,6 +24,7 @@ struct SessionRecord: Equatable, Sendable {
     init(_ settings: SessionSettings, program: String) {
         identifier = settings.background.identifier ?? ""
         self.program = program
+        cachePolicy = settings.cachePolicy.rawValue
         timeouts = Timeouts(settings.timeouts)
         access = Access(settings.access)
         transport = Transport(settings.transport)
@@ -36,6 +39,7 @@ struct SessionRecord: Equatable, Sendable {
     func settings(stores directory: String?) -> SessionSettings {
         var settings = SessionSettings()
         settings.background.identifier = identifier
+        settings.cachePolicy = NSURLRequest.CachePolicy(rawValue: cachePolicy) ?? .useProtocolCachePolicy
         settings.timeouts = timeouts.settings
         settings.access = access.settings
         settings.transport = transport.settings
@@ -46,15 +50,16 @@ struct SessionRecord: Equatable, Sendable {
 }
 
 extension SessionRecord: Codable {
-    private enum CodingKeys: CodingKey { case identifier, program, lastIdentifier, isComplete }
+    private enum CodingKeys: CodingKey { case identifier, program, lastIdentifier, isComplete, cachePolicy }
 
-    /// Reads a record. The values of all parts are in one dictionary.
+    /// Reads a record. The values of all parts are in one dictionary. Values that older records lack are optional.
     init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         identifier = try values.decode(String.self, forKey: .identifier)
         program = try values.decode(String.self, forKey: .program)
         lastIdentifier = try values.decode(Int.self, forKey: .lastIdentifier)
         isComplete = try values.decode(Bool.self, forKey: .isComplete)
+        cachePolicy = try values.decodeIfPresent(UInt.self, forKey: .cachePolicy) ?? 0
         timeouts = try Timeouts(from: decoder)
         access = try Access(from: decoder)
         transport = try Transport(from: decoder)
@@ -68,6 +73,7 @@ extension SessionRecord: Codable {
         try values.encode(program, forKey: .program)
         try values.encode(lastIdentifier, forKey: .lastIdentifier)
         try values.encode(isComplete, forKey: .isComplete)
+        try values.encode(cachePolicy, forKey: .cachePolicy)
         for part in [timeouts, access, transport, http, stores] as [any Encodable] { try part.encode(to: encoder) }
     }
 }
