@@ -10,8 +10,6 @@ struct ConnectionScheme: Sendable {
     /// Whether the handshake always needs a second message. The first request then has no content, because the server
     /// rejects it.
     let needsAnswer: Bool
-    /// The authentication method constant.
-    let method: String
 
     /// Returns the reason why a host's challenge cannot be answered, and what to install; `nil` if it can be answered.
     ///
@@ -28,13 +26,8 @@ extension SessionSettings.Transport {
     /// Returns the connection scheme with this name; `nil` if the scheme authenticates single requests.
     func connectionScheme(_ scheme: String) -> ConnectionScheme? {
         switch scheme {
-        case "negotiate":
-            ConnectionScheme(
-                name: "Negotiate", mechanism: negotiation, needsAnswer: false,
-                method: NSURLAuthenticationMethodNegotiate)
-        case "ntlm":
-            ConnectionScheme(
-                name: "NTLM", mechanism: ntlm, needsAnswer: true, method: NSURLAuthenticationMethodNTLM)
+        case "negotiate": ConnectionScheme(name: "Negotiate", mechanism: negotiation, needsAnswer: false)
+        case "ntlm": ConnectionScheme(name: "NTLM", mechanism: ntlm, needsAnswer: true)
         default: nil
         }
     }

@@ -142,7 +142,7 @@ extension HTTPNetwork {
     }
 
     private func offeredSchemes(in challenges: [String]) -> [(ConnectionSchemes, ConnectionScheme)] {
-        ["negotiate", "ntlm"].compactMap { name in
+        AuthenticationMethod.connectionSchemes.compactMap { name in
             guard challenges.contains(where: { $0.range(of: name, options: .caseInsensitive) != nil }),
                 let scheme = ConnectionSchemes(scheme: name), let kind = settings.transport.connectionScheme(name)
             else { return nil }
@@ -163,12 +163,7 @@ extension HTTPNetwork {
 
     /// Stores a credential that a proxy has accepted.
     func proxyAccepted(_ credential: URLCredential, for space: URLProtectionSpace, _ task: URLSessionTask?) {
-        let scheme: String? =
-            switch space.authenticationMethod {
-            case NSURLAuthenticationMethodNegotiate: "negotiate"
-            case NSURLAuthenticationMethodNTLM: "ntlm"
-            default: nil
-            }
+        let scheme = AuthenticationMethod.connectionScheme(named: space.authenticationMethod)
         if let scheme, let port = UInt16(exactly: space.port) {
             noteNegotiated(
                 credential,

@@ -29,23 +29,15 @@ struct RefusedProxy: Sendable {
 
     /// Returns a challenge's protection space as the program sees it. A challenge without a realm uses the host as realm.
     func makeSpace(_ offer: AuthenticationAttempts.Offer) -> URLProtectionSpace {
+        let named = AuthenticationMethod.name(of: offer.space.scheme)
         let (type, realm, method) =
             switch challenges.kind {
             case .socks: (NSURLProtectionSpaceSOCKSProxy, String?.none, NSURLAuthenticationMethodDefault)
-            case .http: (NSURLProtectionSpaceHTTPProxy, realm(offer), Self.method(offer.space))
-            case .https: (NSURLProtectionSpaceHTTPSProxy, realm(offer), Self.method(offer.space))
+            case .http: (NSURLProtectionSpaceHTTPProxy, realm(offer), named)
+            case .https: (NSURLProtectionSpaceHTTPSProxy, realm(offer), named)
             }
         return URLProtectionSpace(
             proxyHost: host, port: Int(port), type: type, realm: realm, authenticationMethod: method)
-    }
-
-    private static func method(_ space: ProtectionSpace) -> String {
-        switch space.scheme {
-        case "basic": NSURLAuthenticationMethodHTTPBasic
-        case "negotiate": NSURLAuthenticationMethodNegotiate
-        case "ntlm": NSURLAuthenticationMethodNTLM
-        default: NSURLAuthenticationMethodHTTPDigest
-        }
     }
 
     private func realm(_ offer: AuthenticationAttempts.Offer) -> String? {

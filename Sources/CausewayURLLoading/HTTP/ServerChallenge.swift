@@ -181,14 +181,12 @@ extension AuthenticationAttempts.Offer {
     /// Returns the protection space as the program sees it. A challenge without a realm uses the host as realm.
     func makeSpace(of load: any ChallengedLoad) -> URLProtectionSpace {
         let origin = load.origin
-        let scheme = load.network.settings.transport.connectionScheme(space.scheme)
-        let method =
-            scheme?.method
-            ?? (space.scheme == "basic" ? NSURLAuthenticationMethodHTTPBasic : NSURLAuthenticationMethodHTTPDigest)
+        let hasRealm = ConnectionSchemes(scheme: space.scheme) == nil
         return URLProtectionSpace(
             host: origin.host, port: Int(origin.port),
             protocol: origin.isSecure ? NSURLProtectionSpaceHTTPS : NSURLProtectionSpaceHTTP,
-            realm: scheme == nil ? challenge["realm"] ?? origin.host : nil, authenticationMethod: method)
+            realm: hasRealm ? challenge["realm"] ?? origin.host : nil,
+            authenticationMethod: AuthenticationMethod.name(of: space.scheme))
     }
 }
 

@@ -74,8 +74,7 @@ struct FailedExchangeTests {
     @Test("A handshake whose connection closed between two messages begins again")
     func handshake() throws {
         let mechanism = Mechanism()
-        let scheme = ConnectionScheme(
-            name: "NTLM", mechanism: mechanism, needsAnswer: true, method: NSURLAuthenticationMethodNTLM)
+        let scheme = ConnectionScheme(name: "NTLM", mechanism: mechanism, needsAnswer: true)
         var attempts = AuthenticationAttempts()
         let step = attempts.refused(
             by: .origin(origin), challenges: ["NTLM"], schemes: try #require(ConnectionSchemes(scheme: "ntlm")))
