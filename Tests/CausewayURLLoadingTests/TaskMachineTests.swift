@@ -114,9 +114,12 @@ struct TaskMachineTests {
         #expect(clock.deadline == .seconds(10.5))
         clock.noteActivity(at: .seconds(11))
         #expect(clock.deadline == .seconds(11.5))
-        clock.pause()
+        clock.pause(for: .suspension)
+        clock.pause(for: .waiting)
         #expect(clock.deadline == .seconds(13))
-        clock.goOn(at: .seconds(12))
+        clock.goOn(after: .suspension, at: .seconds(11))
+        #expect(clock.deadline == .seconds(13))
+        clock.goOn(after: .waiting, at: .seconds(12))
         #expect(clock.deadline == .seconds(12.5))
         clock.end()
         #expect(clock.deadline == nil)
@@ -206,6 +209,38 @@ struct TaskMachineTests {
         task.resume()
         let count = observer.count.withLock { $0 }
         #expect(count == 1)
+    }
+
+    @Test("A suspension before the task begins, or while it waits for a network, does not change the idle timeout")
+    func idleAfterSuspension() throws {
+        let session = URLSession(configuration: .unhurried)
+        defer { session.invalidateAndCancel() }
+        let early = session.dataTask(with: try #require(URL(string: "data:,a")))
+        let core = try #require(early.core)
+        // A task on hold does not begin.
+        _ = core.hold()
+        early.resume()
+        early.suspend()
+        early.resume()
+        let begun = core.state.withLock { state in
+            state.clock.begin(at: MonotonicTime.now, resourceLimit: 0)
+            state.clock.goOn(after: .question, at: MonotonicTime.now)
+            return state.clock.deadline
+        }
+        #expect(begun != nil)
+
+        let (waiting, attempt) = try Self.loading(in: session)
+        waiting.state.withLock { $0.clock.begin(at: MonotonicTime.now, resourceLimit: 0) }
+        let deadline: @Sendable () -> Duration? = { waiting.state.withLock { $0.clock.deadline } }
+        attempt.report(.waiting)
+        waiting.suspend()
+        waiting.resume()
+        #expect(deadline() == nil)
+        waiting.suspend()
+        attempt.report(.continues)
+        #expect(deadline() == nil)
+        waiting.resume()
+        #expect(deadline() != nil)
     }
 
     @Test("A loader may deliver content while the task runs and less than 64 KiB wait for the program")

@@ -29,7 +29,7 @@ extension TaskCore {
         else { return }
         let now = MonotonicTime.now
         let (moved, isUpload) = state.withLock { state in
-            if state.life.state == .running { state.clock.goOn(at: now) }
+            state.clock.goOn(after: .waiting, at: now)
             return (state.counts.received, !plan.source.isOfRequest)
         }
         session.core.watch(self)
@@ -56,7 +56,7 @@ extension TaskCore {
         if let upload, let originalRequest { transfer.note(upload, of: originalRequest, plan.source) }
         if transfer.isUpload { transfer.dropBody() }
         state.withLock { state in
-            state.clock.pause()
+            state.clock.pause(for: .waiting)
             state.content.response = nil
             state.content.file = nil
             state.counts.sent = 0
@@ -77,7 +77,7 @@ extension TaskCore {
     func timedOut(at now: Duration) {
         let isOnlyIdle = state.withLock { state in
             guard plan.transfer != nil, state.clock.resourceDeadline.map({ $0 > now }) ?? true else { return false }
-            state.clock.pause()
+            state.clock.pause(for: .waiting)
             return true
         }
         guard isOnlyIdle else { return end(early: LoadFailure(.timedOut)) }

@@ -2,11 +2,23 @@ internal import Foundation
 
 /// A task's idle timeout and resource timeout. Times are measured from an arbitrary fixed instant.
 struct TaskClock: Sendable {
+    /// The reasons why the idle timeout stands still. They can begin and end in any order.
+    struct Pauses: OptionSet, Sendable {
+        let rawValue: UInt8
+
+        /// The task is suspended.
+        static let suspension = Pauses(rawValue: 1)
+        /// The task waits for a response of the program.
+        static let question = Pauses(rawValue: 2)
+        /// The task waits for a network, or for its turn in a background session.
+        static let waiting = Pauses(rawValue: 4)
+    }
+
     private var idleLimit: Duration
     /// When the resource timeout expires; `nil` if it is not running.
     private(set) var resourceDeadline: Duration?
     private var lastActivity: Duration?
-    private var isPaused = false
+    private var pauses: Pauses = []
 
     /// - Parameter idle: The idle timeout in seconds.
     init(idle: TimeInterval) {
@@ -22,7 +34,7 @@ struct TaskClock: Sendable {
 
     /// When the next timeout expires; `nil` if none is running.
     var deadline: Duration? {
-        let idle = isPaused ? nil : lastActivity.map { $0 + idleLimit }
+        let idle = pauses.isEmpty ? lastActivity.map { $0 + idleLimit } : nil
         switch (idle, resourceDeadline) {
         case (let idle?, let resource?): return min(idle, resource)
         case (let idle?, nil): return idle
@@ -41,12 +53,12 @@ struct TaskClock: Sendable {
         if lastActivity != nil { lastActivity = now }
     }
 
-    /// Stops the idle timeout while the task is suspended or waits for a delegate's response.
-    mutating func pause() { isPaused = true }
+    /// Stops the idle timeout until the reason has ended.
+    mutating func pause(for reason: Pauses) { pauses.insert(reason) }
 
-    /// Restarts the idle timeout.
-    mutating func goOn(at now: Duration) {
-        isPaused = false
+    /// Restarts the idle timeout, because a reason has ended. It still stands for other reasons.
+    mutating func goOn(after reason: Pauses, at now: Duration) {
+        pauses.remove(reason)
         noteActivity(at: now)
     }
 

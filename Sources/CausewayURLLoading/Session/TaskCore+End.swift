@@ -248,7 +248,8 @@ extension TaskCore {
             state.life.begin(continuing: old.life)
             state.clock.begin(at: now, resourceLimit: limit)
             // As for every hold, the idle timeout stands still until the delegate has been called.
-            state.clock.pause()
+            state.clock.pause(for: .question)
+            if old.life.suspensions > 0 { state.clock.pause(for: .suspension) }
             state.load = old.load
             state.content.response = old.content.response
             state.counts = old.counts

@@ -20,13 +20,13 @@ extension TaskCore {
             noteUpload()
             notify(.informationalResponse) { $0.urlSession($1, task: $2, didReceiveInformationalResponse: response) }
         case .waiting:
-            state.withLock { $0.clock.pause() }
+            state.withLock { $0.clock.pause(for: .waiting) }
             notify(.waitsForConnectivity) { delegate, session, task in
                 delegate.urlSession(session, taskIsWaitingForConnectivity: task)
             }
         case .continues:
             let now = MonotonicTime.now
-            state.withLock { state in if state.life.state == .running { state.clock.goOn(at: now) } }
+            state.withLock { $0.clock.goOn(after: .waiting, at: now) }
             session.core.watch(self)
         case .redirect(let redirect): redirected(redirect)
         case .continuation(let request): follow(request)

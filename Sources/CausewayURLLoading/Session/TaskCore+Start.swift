@@ -16,7 +16,7 @@ extension TaskCore {
         if let failure = plan.failure { return finish(failure) }
         if let stream { return startStream(stream) }
         if let transfer = plan.transfer {
-            state.withLock { $0.clock.pause() }
+            state.withLock { $0.clock.pause(for: .waiting) }
             return transfer.session.enqueue(self)
         }
         guard let request = originalRequest else { return finish(LoadFailure(.unsupportedURL)) }

@@ -84,7 +84,7 @@ final class TaskCore: Sendable {
             state -> (TaskLife.Consequence, Bool, Bool, Bool) in
             let isFirst = !state.life.hasRun
             let consequence = state.life.resume()
-            if consequence == .goOn, !state.mailbox.isOnHold { state.clock.goOn(at: now) }
+            if consequence != .none { state.clock.goOn(after: .suspension, at: now) }
             if consequence == .goOn, state.load.interruption.isWaiting {
                 state.load.interruption.isWaiting = false
                 return (consequence, isFirst, false, state.mailbox.post(.run { [self] in loadRest() }))
@@ -111,7 +111,7 @@ final class TaskCore: Sendable {
         let wasRunning = state.withLock { state in
             let wasRunning = state.life.suspend()
             if wasRunning {
-                state.clock.pause()
+                state.clock.pause(for: .suspension)
                 state.load.interruption.wasSuspended = true
             }
             return wasRunning
@@ -246,7 +246,7 @@ final class TaskCore: Sendable {
     /// Puts the mailbox on hold until the program responds. The idle timeout is paused meanwhile.
     func hold() -> Mailbox<TaskMessage>.Hold {
         state.withLock { state in
-            state.clock.pause()
+            state.clock.pause(for: .question)
             return state.mailbox.hold()
         }
     }
@@ -256,8 +256,10 @@ final class TaskCore: Sendable {
         let now = MonotonicTime.now
         let mustDrain = state.withLock { state in
             guard !state.life.isOver else { return false }
-            if state.life.state == .running { state.clock.goOn(at: now) }
-            return state.mailbox.release(hold, with: .run(next))
+            let mustDrain = state.mailbox.release(hold, with: .run(next))
+            // A late call does not end a later hold.
+            if !state.mailbox.isOnHold { state.clock.goOn(after: .question, at: now) }
+            return mustDrain
         }
         session.core.watch(self)
         if mustDrain { drainLater() }
