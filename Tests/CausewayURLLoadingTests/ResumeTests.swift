@@ -85,7 +85,10 @@ struct ResumeTests {
         let host = "over-\(UUID().uuidString.lowercased()).mock"
         let data = try await #require(begin(host).data)
         let ranges = Mutex<[String?]>([])
-        let session = MockProtocol.session(host) { mock in
+        let session = MockProtocol.session(host) {
+            $0.taskObservers = [FieldObserver()]
+        } script: { mock in
+            #expect(mock.request.value(forHTTPHeaderField: "X-Observed") == "1")
             let range = mock.request.value(forHTTPHeaderField: "Range")
             ranges.withLock { $0.append(range) }
             mock.respond(range == nil ? 200 : status, range == nil ? [:] : fields)
@@ -197,7 +200,10 @@ struct ResumeTests {
     func suspended(isCancelled: Bool) async throws {
         let recorder = Recorder()
         let host = isCancelled ? "cancelled-pause.mock" : "pause.mock"
-        let session = MockProtocol.session(host, delegate: recorder) { mock in
+        let session = MockProtocol.session(host, delegate: recorder) {
+            $0.taskObservers = [FieldObserver()]
+        } script: { mock in
+            #expect(mock.request.value(forHTTPHeaderField: "X-Observed") == "1")
             guard let range = mock.request.value(forHTTPHeaderField: "Range") else {
                 mock.respond(200, Self.tag)
                 return mock.load("hello")
@@ -293,4 +299,15 @@ struct ResumeTests {
             #expect(resume.file == nil && resume.request?.url?.host == "a.mock")
         }
     }
+}
+
+/// Adds a field to the requests of each task.
+private struct FieldObserver: URLSessionTaskObserver {
+    private struct Observation: URLSessionTaskObservation {
+        var requestFields: [String: String] { ["X-Observed": "1"] }
+
+        func taskDidEnd(_ task: URLSessionTask, metrics: URLSessionTaskMetrics, error: (any Error)?) {}
+    }
+
+    func taskWillStart(_ task: URLSessionTask) -> (any URLSessionTaskObservation)? { Observation() }
 }

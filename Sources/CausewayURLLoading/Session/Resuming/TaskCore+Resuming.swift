@@ -141,7 +141,7 @@ extension TaskCore {
             state.content.response = nil
             state.counts.received = 0
         }
-        load(session.core.favorable(session.core.completed(request)))
+        load(observed(session.core.favorable(session.core.completed(request))))
     }
 
     // MARK: Suspended downloads
@@ -181,7 +181,7 @@ extension TaskCore {
     /// Requests the rest of an interrupted download.
     func loadRest() {
         guard let originalRequest, let resumption else { return }
-        var request = session.core.completed(originalRequest)
+        var request = observed(session.core.completed(originalRequest))
         resumption.apply(to: &request)
         load(request)
     }
