@@ -21,20 +21,17 @@ package struct RetryContext: Equatable, Sendable {
     package var connection: Connection
     /// Whether any request byte may have been sent.
     package var wasSent: Bool
-    /// Whether the request was sent as TLS early data (RFC 8446 §2.3).
-    package var usedEarlyData: Bool
     /// Retries so far.
     package var counts: RetryCounts
 
     package init(
         method: String, content: Content = .none, connection: Connection = .reused, wasSent: Bool = true,
-        usedEarlyData: Bool = false, counts: RetryCounts = RetryCounts()
+        counts: RetryCounts = RetryCounts()
     ) {
         self.method = method
         self.content = content
         self.connection = connection
         self.wasSent = wasSent
-        self.usedEarlyData = usedEarlyData
         self.counts = counts
     }
 }
@@ -150,9 +147,9 @@ package enum RetryRules {
             return again(.newConnection, context)
         // The server did not process the request, so any method can be retried (RFC 9110 §7.4, §15.5.20).
         case 421: return again(.newConnection, context)
-        // The server rejected early data that could be a replay (RFC 8470 §5.2). If this client sent none, a proxy in
-        // front of the server may have, so only safe methods are retried.
-        case 425 where context.usedEarlyData || isSafe(context.method): return again(.withoutEarlyData, context)
+        // The server rejected early data that could be a replay (RFC 8470 §5.2): this client's, which contains only
+        // requests with safe methods, or that of a proxy in front of the server.
+        case 425 where isSafe(context.method): return again(.withoutEarlyData, context)
         default: return .end
         }
     }

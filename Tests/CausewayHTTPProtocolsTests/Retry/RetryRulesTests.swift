@@ -63,13 +63,8 @@ struct RetryRulesTests {
         Row("408 on a new connection", .answered(status: 408), RetryContext(method: "GET", connection: .new), .end),
         Row("421, POST", .answered(status: 421), RetryContext(method: "POST"), again(.newConnection)),
         Row("421 twice", .answered(status: 421), RetryContext(method: "GET", counts: RetryCounts(repeated: 1)), .end),
-        Row(
-            "425 after early data", .answered(status: 425), RetryContext(method: "GET", usedEarlyData: true),
-            again(.withoutEarlyData)),
-        Row(
-            "425 without early data, safe", .answered(status: 425), RetryContext(method: "GET"),
-            .retry(.withoutEarlyData, needsNewStream: false)),
-        Row("425 without early data, not safe", .answered(status: 425), RetryContext(method: "PUT"), .end),
+        Row("425, GET", .answered(status: 425), RetryContext(method: "GET"), again(.withoutEarlyData)),
+        Row("425, PUT", .answered(status: 425), RetryContext(method: "PUT"), .end),
         Row("503", .answered(status: 503), RetryContext(method: "GET"), .end),
         Row(
             "a stream that was read is asked for again", .refusedStream,
