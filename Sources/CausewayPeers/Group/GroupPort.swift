@@ -178,7 +178,6 @@ final class GroupPort: Sendable {
     func add(_ state: StreamState) { members.withLock { $0.streams[state.channel] = state } }
     func streamReceived(_ channel: ChannelID, _ bytes: [UInt8]) { stream(channel)?.received(bytes) }
     func streamSpace(_ channel: ChannelID, _ count: Int) { stream(channel)?.hasSpace(count) }
-    func forget(_ channel: ChannelID) { members.withLock { _ = $0.streams.removeValue(forKey: channel) } }
     private func stream(_ channel: ChannelID) -> StreamState? { members.withLock { $0.streams[channel] } }
 
     func streamEnded(_ channel: ChannelID, _ failure: PeerFailure?) {
