@@ -35,7 +35,7 @@ extension RecordCache {
         var lifetime: Duration { .seconds(Int64(record.timeToLive)) }
 
         /// The approximate memory use in bytes.
-        var byteCount: Int { 128 + record.name.wire.count + record.data.byteCount }
+        var byteCount: Int { record.byteCount }
 
         /// The next refresh time, at 80, 85, 90 or 95 % of the lifetime plus jitter (RFC 6762 §5.2). `nil` after the
         /// fourth refresh time, and if the record's end was brought forward.
@@ -73,17 +73,6 @@ extension RecordCache {
 }
 
 extension DNSRecordData {
-    fileprivate var byteCount: Int {
-        switch self {
-        case .ipv4, .ipv6: 16
-        case .name(let name), .service(_, _, _, let name), .mail(_, let name): name.wire.count
-        case .text(let bytes), .opaque(let bytes): bytes.count
-        case .authority(let authority): authority.server.wire.count + authority.mailbox.wire.count
-        case .next(let name, let types): name.wire.count + 2 * types.count
-        case .binding(let binding): binding.parameters.reduce(256) { $0 + $1.value.count }
-        }
-    }
-
     /// Names in the data that a client usually looks up next.
     var targets: [DNSName] {
         switch self {

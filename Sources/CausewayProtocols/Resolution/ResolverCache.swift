@@ -2,9 +2,9 @@ package import CausewayWire
 
 /// A cache of DNS answers. It also keeps expired answers for some time (RFC 1034 §5, RFC 2308, RFC 8767).
 ///
-/// The number of entries is limited; entries not used for a long time are removed first. The cache does not record when
-/// an entry was used. Instead it has two halves, and a used entry moves to the recent half. When the recent half is
-/// full, it replaces the older half, whose entries are deleted.
+/// The number of entries and their bytes are limited; entries not used for a long time are removed first. The cache
+/// does not record when an entry was used. Instead it has two halves, and a used entry moves to the recent half. When
+/// the recent half is full, it replaces the older half, whose entries are deleted.
 package struct ResolverCache: Sendable {
     package struct Key: Hashable, Sendable {
         package var name: DNSName
@@ -29,25 +29,77 @@ package struct ResolverCache: Sendable {
     }
 
     private struct Entry: Sendable {
-        var answer: DNSAnswer
-        var expires: Duration
+        let answer: DNSAnswer
+        let expires: Duration
+        let byteCount: Int
+
+        init(_ answer: DNSAnswer, for key: Key, expires: Duration) {
+            self.answer = answer
+            self.expires = expires
+            byteCount = answer.byteCount + key.name.wire.count
+        }
+    }
+
+    /// One half of the entries, with their size.
+    private struct Half: Sendable {
+        private var entries: [Key: Entry] = [:]
+        private(set) var byteCount = 0
+
+        var count: Int { entries.count }
+        var isEmpty: Bool { entries.isEmpty }
+
+        subscript(_ key: Key) -> Entry? { entries[key] }
+
+        mutating func add(_ entry: Entry, for key: Key) {
+            let old = entries.updateValue(entry, forKey: key)
+            byteCount += entry.byteCount - (old?.byteCount ?? 0)
+        }
+
+        @discardableResult
+        mutating func remove(_ key: Key) -> Entry? {
+            guard let entry = entries.removeValue(forKey: key) else { return nil }
+            byteCount -= entry.byteCount
+            return entry
+        }
+
+        mutating func removeAll() {
+            entries.removeAll(keepingCapacity: true)
+            byteCount = 0
+        }
+
+        mutating func removeAll(partition: UInt64) {
+            entries = entries.filter { $0.key.partition != partition }
+            byteCount = entries.values.reduce(0) { $0 + $1.byteCount }
+        }
     }
 
     package static let usualLimit = 2_048
+    /// Far more than usual answers need. A message of 64 KiB whose names are compressed can take megabytes.
+    package static let usualByteLimit = 8 << 20
     /// How long an answer may still be used after it has expired (RFC 8767 §5 recommends one to three days).
     package static let staleLimit: Duration = .seconds(86_400)
 
     /// The maximum number of entries in each half.
     private let limit: Int
-    private var recent: [Key: Entry] = [:]
-    private var older: [Key: Entry] = [:]
+    /// The maximum number of bytes in each half.
+    private let byteLimit: Int
+    private var recent = Half()
+    private var older = Half()
     /// The number of calls of ``removeAll(partition:)``.
     package private(set) var clearCount = 0
 
-    /// - Parameter limit: The maximum number of entries in the cache, at least 2.
-    package init(limit: Int = usualLimit) { self.limit = max(1, limit / 2) }
+    /// - Parameters:
+    ///   - limit: The maximum number of entries in the cache, at least 2.
+    ///   - byteLimit: The maximum number of bytes, approximately. An answer with more than an eighth of them is not
+    ///     stored.
+    package init(limit: Int = usualLimit, byteLimit: Int = usualByteLimit) {
+        self.limit = max(1, limit / 2)
+        self.byteLimit = byteLimit / 2
+    }
 
     package var count: Int { recent.count + older.count }
+    /// The approximate memory use in bytes.
+    package var byteCount: Int { recent.byteCount + older.byteCount }
 
     /// Returns the answer with its remaining time to live. Returns an expired answer only if `allowingExpired` is `true`.
     package mutating func find(_ key: Key, allowingExpired: Bool = false, at now: Duration) -> Found? {
@@ -66,7 +118,7 @@ package struct ResolverCache: Sendable {
     /// Returns the entry and moves it to the recent half.
     private mutating func wanted(_ key: Key) -> Entry? {
         if let entry = recent[key] { return entry }
-        guard !older.isEmpty, let entry = older.removeValue(forKey: key) else { return nil }
+        guard !older.isEmpty, let entry = older.remove(key) else { return nil }
         keep(entry, for: key)
         return entry
     }
@@ -89,27 +141,43 @@ package struct ResolverCache: Sendable {
             }
         case .records: break
         }
-        if !older.isEmpty { older[key] = nil }
-        keep(Entry(answer: answer, expires: now + answer.timeToLive), for: key)
+        remove(key)
+        let entry = Entry(answer, for: key, expires: now + answer.timeToLive)
+        // A few large answers would displace all others.
+        if entry.byteCount <= byteLimit / 4 { keep(entry, for: key) }
     }
 
     private mutating func keep(_ entry: Entry, for key: Key) {
-        recent[key] = entry
-        guard recent.count >= limit else { return }
+        if recent.byteCount + entry.byteCount > byteLimit { beginHalf() }
+        recent.add(entry, for: key)
+        if recent.count >= limit { beginHalf() }
+    }
+
+    /// Deletes the older half, and begins a new recent half.
+    private mutating func beginHalf() {
         swap(&recent, &older)
-        recent.removeAll(keepingCapacity: true)
+        recent.removeAll()
     }
 
     /// Removes an entry from either half: ``wanted(_:)`` may have just made the recent half the older half.
     private mutating func remove(_ key: Key) {
-        recent[key] = nil
-        older[key] = nil
+        recent.remove(key)
+        older.remove(key)
     }
 
     /// Removes one partition's answers, or all answers if `partition` is `nil`.
     package mutating func removeAll(partition: UInt64? = nil) {
         clearCount += 1
-        recent = recent.filter { partition != nil && $0.key.partition != partition }
-        older = older.filter { partition != nil && $0.key.partition != partition }
+        guard let partition else { return (recent, older) = (Half(), Half()) }
+        recent.removeAll(partition: partition)
+        older.removeAll(partition: partition)
+    }
+}
+
+extension DNSAnswer {
+    /// The approximate memory use in bytes.
+    fileprivate var byteCount: Int {
+        let count = aliases.reduce(128 + canonicalName.wire.count) { $0 + $1.byteCount }
+        return records.reduce(count) { $0 + $1.byteCount }
     }
 }

@@ -47,6 +47,9 @@ package struct DNSRecord: Hashable, Sendable {
         self.timeToLive = timeToLive
         self.data = data
     }
+
+    /// The approximate memory use in bytes. It can be many times the size on the wire, where names are compressed.
+    package var byteCount: Int { 128 + name.wire.count + data.byteCount }
 }
 
 /// A record's content (RDATA).
@@ -68,6 +71,17 @@ package enum DNSRecordData: Hashable, Sendable {
     indirect case binding(DNSServiceBinding)
     /// Raw bytes, for an unknown type or malformed content.
     case opaque([UInt8])
+
+    fileprivate var byteCount: Int {
+        switch self {
+        case .ipv4, .ipv6: 16
+        case .name(let name), .service(_, _, _, let name), .mail(_, let name): name.wire.count
+        case .text(let bytes), .opaque(let bytes): bytes.count
+        case .authority(let authority): authority.server.wire.count + authority.mailbox.wire.count
+        case .next(let name, let types): name.wire.count + 2 * types.count
+        case .binding(let binding): binding.parameters.reduce(256) { $0 + 48 + $1.value.count }
+        }
+    }
 }
 
 /// A SOA record's content (RFC 1035 §3.3.13). Times are in seconds.

@@ -64,6 +64,46 @@ struct ResolverCacheTests {
         }
     }
 
+    @Test("The bytes are limited, used entries stay, and an answer that would displace many others is not stored")
+    func boundedBytes() {
+        let byteLimit = 1 << 20
+        var cache = ResolverCache(byteLimit: byteLimit)
+        let used = ResolverCache.Key(name, .a)
+        cache.store(answer(), for: used, at: .zero)
+        // As in a message of 64 KiB with compressed names: each record takes many times its size on the wire.
+        let long = DNSName(labels: Array(repeating: Array("a".utf8), count: 100)) ?? .root
+        let records = Array(repeating: DNSRig.alias(long, long), count: 200)
+        for number in 0..<1_000 {
+            let key = ResolverCache.Key(DNSName("n\(number).example") ?? .root, .cname)
+            cache.store(answer(.records(records)), for: key, at: .zero)
+            #expect(cache.find(used, at: .seconds(1)) != nil)
+            #expect(cache.byteCount <= byteLimit)
+        }
+        #expect(cache.count > 2)
+        let before = cache.count
+        let key = ResolverCache.Key("large.example", .cname)
+        cache.store(answer(), for: key, at: .zero)
+        #expect(cache.count == before + 1)
+        cache.store(answer(.records(Array(repeating: records[0], count: 800))), for: key, at: .zero)
+        #expect(cache.count == before && cache.find(key, at: .zero) == nil)
+    }
+
+    @Test("Clearing, replacing and removing entries frees their bytes")
+    func countedBytes() {
+        var cache = ResolverCache()
+        for partition in [1, 2] as [UInt64] {
+            for _ in 0..<2 { cache.store(answer(), for: .init(name, .a, partition: partition), at: .zero) }
+        }
+        let both = cache.byteCount
+        cache.removeAll(partition: 1)
+        #expect(both > 0 && cache.byteCount == both / 2)
+        cache.store(answer(.noSuchName, seconds: 0), for: .init(name, .a, partition: 2), at: .zero)
+        #expect(cache.byteCount == 0)
+        cache.store(answer(), for: .init(name, .a), at: .zero)
+        cache.removeAll()
+        #expect(cache.byteCount == 0)
+    }
+
     @Test("A partition is cleared separately")
     func partitions() {
         var cache = ResolverCache()
