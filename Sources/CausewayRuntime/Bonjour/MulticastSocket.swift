@@ -38,6 +38,8 @@ final class MulticastSocket: ReadinessHandler {
     private let failures: LoopBound<ReadFailures>
     /// The timer that ends a pause in reading after errors, if there is one.
     private let retry: LoopBound<TimerID?>
+    /// Whether a later turn of the loop will continue to read.
+    private let isReading: LoopBound<Bool>
 
     init(
         _ family: SocketAddress.Family, on interface: Int, _ loop: any EventLoop, _ receiver: any Receiver
@@ -50,6 +52,7 @@ final class MulticastSocket: ReadinessHandler {
         registration = LoopBound(nil, to: loop)
         failures = LoopBound(ReadFailures(), to: loop)
         retry = LoopBound(nil, to: loop)
+        isReading = LoopBound(false, to: loop)
         let socket = try Self.open(family, on: interface)
         isOneShot = try !Self.joinGroup(family, on: interface, socket.rawValue)
         descriptor = socket.release()
@@ -152,6 +155,8 @@ final class MulticastSocket: ReadinessHandler {
     }
 
     func ready(for readiness: Readiness) {
+        // Each report of another datagram would queue one more call.
+        guard !isReading.value else { return }
         if let timer = retry.value.take() { loop.cancel(timer) }
         var isEmpty = false
         var pause: Duration?
@@ -171,7 +176,15 @@ final class MulticastSocket: ReadinessHandler {
         if let pause {
             retry.value = loop.schedule(after: pause) { self.ready(for: .readable) }
         } else {
-            loop.execute { self.ready(for: .readable) }
+            readLater()
+        }
+    }
+
+    private func readLater() {
+        isReading.value = true
+        loop.execute {
+            self.isReading.value = false
+            self.ready(for: .readable)
         }
     }
 

@@ -33,7 +33,7 @@ struct SleepProxyLink {
 /// Confined to its loop.
 final class SleepProxySocket: ReadinessHandler {
     /// The maximum number of datagrams read in one turn of the loop.
-    private static let batch = 16
+    static let batch = 16
 
     let family: SocketAddress.Family
     private let interface: Int
@@ -45,6 +45,8 @@ final class SleepProxySocket: ReadinessHandler {
     private let failures: LoopBound<ReadFailures>
     /// The timer that ends a pause in reading after errors, if there is one.
     private let retry: LoopBound<TimerID?>
+    /// Whether a later turn of the loop will continue to read.
+    private let isReading: LoopBound<Bool>
 
     init(
         _ family: SocketAddress.Family, over interface: Int, _ loop: any EventLoop,
@@ -58,6 +60,7 @@ final class SleepProxySocket: ReadinessHandler {
         registration = LoopBound(nil, to: loop)
         failures = LoopBound(ReadFailures(), to: loop)
         retry = LoopBound(nil, to: loop)
+        isReading = LoopBound(false, to: loop)
         let socket = try Socket.open(family, .datagram)
         if family == .ipv6 { try Socket.set(.ipv6Only, to: 1, on: socket.rawValue) }
         let place: SocketAddress = family == .ipv4 ? .ipv4(bits: 0, port: 0) : .ipv6(high: 0, low: 0, port: 0, scope: 0)
@@ -83,7 +86,8 @@ final class SleepProxySocket: ReadinessHandler {
     }
 
     func ready(for readiness: Readiness) {
-        guard registration.value != nil else { return }
+        // Each report of another datagram would queue one more call.
+        guard registration.value != nil, !isReading.value else { return }
         if let timer = retry.value.take() { loop.cancel(timer) }
         guard let count = try? reader.value.receive(descriptor, wantsPeer: true) else { return readAgain() }
         failures.value.readSucceeded()
@@ -96,12 +100,20 @@ final class SleepProxySocket: ReadinessHandler {
         // The handler may close the socket.
         for (bytes, peer) in arrived { receive(bytes, peer) }
         guard let registration = registration.value else { return }
-        if count == 0 { loop.await(.readable, of: registration) } else { loop.execute { self.ready(for: .readable) } }
+        if count == 0 { loop.await(.readable, of: registration) } else { readLater() }
+    }
+
+    private func readLater() {
+        isReading.value = true
+        loop.execute {
+            self.isReading.value = false
+            self.ready(for: .readable)
+        }
     }
 
     /// Reads again after an error. An ICMP error concerns a datagram sent earlier, and replies may be queued after it.
     private func readAgain() {
-        guard let pause = failures.value.readFailed() else { return loop.execute { self.ready(for: .readable) } }
+        guard let pause = failures.value.readFailed() else { return readLater() }
         retry.value = loop.schedule(after: pause) { self.ready(for: .readable) }
     }
 }

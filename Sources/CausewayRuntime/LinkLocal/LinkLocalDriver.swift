@@ -57,13 +57,15 @@ package final class LinkLocalDriver: ReadinessHandler {
         var phase = Phase.idle
         var timer: TimerID?
         var told: Event?
+        /// Whether a later turn of the loop will continue to read.
+        var isReading = false
 
         var hasEnded: Bool { if case .ended = phase { true } else { false } }
         var registration: Registration? { if case .running(let registration, _) = phase { registration } else { nil } }
     }
 
     /// The maximum number of frames to read before the loop's other work runs.
-    private static let budget = 64
+    static let budget = 64
 
     private let interface: NWInterface
     private let loop: any EventLoop
@@ -165,7 +167,8 @@ package final class LinkLocalDriver: ReadinessHandler {
     // MARK: Turns
 
     package func ready(for readiness: Readiness) {
-        guard state.value.registration != nil, let fd else { return }
+        // Each report of another frame would queue one more call.
+        guard state.value.registration != nil, !state.value.isReading, let fd else { return }
         var frame = [UInt8](repeating: 0, count: 128)
         for _ in 0..<Self.budget {
             let result = frame.withUnsafeMutableBytes { Socket.receive(fd, into: $0) }
@@ -179,7 +182,11 @@ package final class LinkLocalDriver: ReadinessHandler {
             settle { claim in claim.received(packet, at: System.now) }
             guard state.value.registration != nil else { return }
         }
-        loop.execute { self.ready(for: .readable) }
+        state.value.isReading = true
+        loop.execute {
+            self.state.value.isReading = false
+            self.ready(for: .readable)
+        }
     }
 
     /// Passes an event to the state machine, performs the resulting actions, and sets the timer.

@@ -7,6 +7,8 @@ final class DNSDatagramTransport: DNSTransport, ReadinessHandler {
     private struct State {
         var socket = DNSTransportSocket()
         var questionCount = 0
+        /// Whether a later turn of the loop will continue to read.
+        var isReading = false
         /// The receive buffer. Answers are copied out of it, because most are short.
         var buffer = [UInt8](repeating: 0, count: byteLimit)
     }
@@ -15,7 +17,7 @@ final class DNSDatagramTransport: DNSTransport, ReadinessHandler {
     /// answer.
     private static let byteLimit = 4_096
     /// The maximum number of datagrams read in one turn of the loop.
-    private static let budget = 64
+    static let budget = 64
 
     let server: DNSServer
     private let loop: any EventLoop
@@ -61,6 +63,8 @@ final class DNSDatagramTransport: DNSTransport, ReadinessHandler {
     func close() { state.value.socket.close(on: loop) }
 
     func ready(for readiness: Readiness) {
+        // Each report of another datagram would queue one more call.
+        guard !state.value.isReading else { return }
         for _ in 0..<Self.budget {
             guard let descriptor = state.value.socket.descriptor else { return }
             switch state.value.buffer.withUnsafeMutableBytes({ Socket.receive(descriptor, into: $0) }) {
@@ -70,7 +74,11 @@ final class DNSDatagramTransport: DNSTransport, ReadinessHandler {
             case .failed(let code): return broke(self, code)
             }
         }
-        loop.execute { self.ready(for: .readable) }
+        state.value.isReading = true
+        loop.execute {
+            self.state.value.isReading = false
+            self.ready(for: .readable)
+        }
     }
 
     private func deliver(_ bytes: [UInt8]) {

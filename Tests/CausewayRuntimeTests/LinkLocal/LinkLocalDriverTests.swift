@@ -75,6 +75,24 @@ extension Runtime {
             #expect(stage.isSocketClosed && stage.loop.watchCount == 0)
         }
 
+        @Test("A flood of frames queues one call to continue, however often the loop reports it")
+        func flood() {
+            let stage = Stage()
+            let driver = stage.makeDriver()
+            driver.start()
+            stage.loop.runUntilIdle()
+            // Each read takes 128 bytes from the socket pair.
+            let frameCount = LinkLocalDriver.budget * 2 + 2
+            stage.sockets.write(String(repeating: " ", count: 128 * frameCount), to: stage.sockets.far)
+            let before = stage.loop.turnCount
+            for _ in 0..<2 { stage.loop.report(.readable, of: Registration(token: 1)) }
+            stage.loop.runUntilIdle()
+            // One turn reads as many frames as the first report, another one reads the rest.
+            #expect(stage.loop.turnCount - before == 2)
+            driver.stop()
+            stage.loop.runUntilIdle()
+        }
+
         @Test("A driver that is never started closes its socket when it is released")
         func neverStarted() {
             let stage = Stage()
