@@ -11,6 +11,9 @@ package struct SystemError: Error, Equatable, Sendable, CustomStringConvertible 
     }
 
     package var description: String { "\(call) failed with errno \(errno)" }
+
+    /// Whether the process or the host lacks descriptors or memory. The call may succeed later.
+    package var isShortage: Bool { [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) }
 }
 
 /// Returns the result of a C shim, or throws if the result is a negated `errno`.

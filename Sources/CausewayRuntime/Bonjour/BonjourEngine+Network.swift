@@ -8,13 +8,14 @@ extension BonjourEngine {
         guard state.value.network == nil else { return }
         let sharesPort = MulticastSocket.isPortTaken
         followSleep()
-        let watch = NetworkChangeMonitor.shared.subscribe { self.look() }
+        let watch = access.changes.subscribe { self.look() }
         state.value.network = FollowedNetwork(watch: watch, sharesPort: sharesPort)
         look()
     }
 
     /// Stops monitoring the network and closes all links. Called when multicast DNS is no longer used.
     func rest() {
+        if let timer = state.value.network?.retry { loop.cancel(timer) }
         state.value.network = nil
         state.value.sleep.stopFollowing()
         for link in state.value.links.values { link.close() }
@@ -24,9 +25,21 @@ extension BonjourEngine {
     /// Takes a network snapshot on a separate loop, because the kernel may take some time, and passes it to
     /// ``adopt(_:)`` on the engine's loop.
     private func look() {
-        Engine.networkLoop.execute {
-            guard let snapshot = try? NetworkSnapshot.current() else { return }
-            self.loop.execute { self.adopt(snapshot) }
+        access.loop.execute {
+            let snapshot = self.access.read()
+            self.loop.execute { if let snapshot { self.adopt(snapshot) } else { self.lookLater() } }
+        }
+    }
+
+    /// The time until the next look if the kernel did not answer, or had no descriptors or memory for a socket. Nothing
+    /// reports that it has some again.
+    private static let retryDelay: Duration = .seconds(1)
+
+    private func lookLater() {
+        guard state.value.network != nil, state.value.network?.retry == nil else { return }
+        state.value.network?.retry = loop.schedule(after: Self.retryDelay) {
+            self.state.value.network?.retry = nil
+            self.look()
         }
     }
 
@@ -46,14 +59,7 @@ extension BonjourEngine {
         }
         let own = Set(snapshot.interfaces.flatMap { $0.addresses.map(\.address.unscoped) })
         for facts in usable {
-            if let link = state.value.links[facts.interface.index] {
-                guard link.adopt(facts, loop, self) else { continue }
-                link.machine.upheaval = System.now
-                link.machine.update(Self.host, link.addressRecords(of: hostName), at: System.now)
-                updateOwnHosts(on: link)
-            } else {
-                join(facts)
-            }
+            if !follow(facts) { lookLater() }
         }
         // Two interfaces may be on one link, so a link must know the addresses of all, even if its own stay the same.
         for link in state.value.links.values { link.hostAddresses = own }
@@ -63,20 +69,35 @@ extension BonjourEngine {
         settle()
     }
 
-    private func join(_ facts: NetworkSnapshot.Interface) {
+    /// Opens an interface's link, or updates it. Returns `false` if sockets are missing that may be opened later.
+    private func follow(_ facts: NetworkSnapshot.Interface) -> Bool {
+        guard let link = state.value.links[facts.interface.index] else { return join(facts) }
+        if link.adopt(facts, loop, self, by: access.open) {
+            link.machine.upheaval = System.now
+            link.machine.update(Self.host, link.addressRecords(of: hostName), at: System.now)
+            updateOwnHosts(on: link)
+        }
+        return !link.lacksSocket
+    }
+
+    private func join(_ facts: NetworkSnapshot.Interface) -> Bool {
         let link = LinkDriver(facts)
         link.machine.hearsItself = scope.isHost
         link.machine.acceptsUnicast = state.value.network?.sharesPort != true
         let now = System.now
         let isNew = state.value.network?.hasLooked == true
         link.machine.upheaval = isNew ? now : LinkDriver.upheaval(of: facts.addresses, at: now)
-        _ = link.adopt(facts, loop, self)
-        guard link.isOpen else { return }
+        _ = link.adopt(facts, loop, self, by: access.open)
+        guard link.isOpen else { return !link.lacksSocket }
         state.value.links[facts.interface.index] = link
         for (id, asking) in state.value.asking where asking.concerns(link) {
             link.machine.ask(asking.question, id, at: System.now)
         }
-        guard !state.value.advertising.isEmpty else { return }
+        if !state.value.advertising.isEmpty { registerEverything(on: link) }
+        return !link.lacksSocket
+    }
+
+    private func registerEverything(on link: LinkDriver) {
         registerHost(on: link)
         // If two services request the same name, the first service keeps the name.
         for id in state.value.advertising.keys.sorted(by: { $0.rawValue < $1.rawValue }) { register(id, on: link) }

@@ -37,6 +37,22 @@ extension BonjourEngine {
         mutating func rename() { self = HostName(BonjourNames.nextHost(after: label)) }
     }
 
+    /// The engine's access to the host's network.
+    struct NetworkAccess: Sendable {
+        /// Runs the readings, because a reading can block.
+        var loop: any EventLoop
+        var changes: NetworkChangeMonitor
+        /// Reads the network state; `nil` if the kernel does not answer.
+        var read: @Sendable () -> NetworkSnapshot?
+        var open: MulticastSocket.Opener
+
+        static var live: NetworkAccess {
+            NetworkAccess(
+                loop: Engine.networkLoop, changes: .shared, read: { try? NetworkSnapshot.current() },
+                open: MulticastSocket.opened)
+        }
+    }
+
     struct FollowedNetwork {
         let watch: NetworkChangeMonitor.Subscription
         /// Whether another process already used port 5353 when monitoring started.
@@ -45,6 +61,8 @@ extension BonjourEngine {
         var hasLooked = false
         /// When unused links are closed.
         var restDue: Duration?
+        /// The timer that looks again, if the network could not be read or a socket is missing.
+        var retry: TimerID?
     }
 
     /// Whether the machine sleeps, and how the engine learns about it.

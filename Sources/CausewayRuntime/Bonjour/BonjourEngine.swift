@@ -60,14 +60,20 @@ package final class BonjourEngine: Sendable {
 
     package let loop: any EventLoop
     let scope: Scope
+    let access: NetworkAccess
     private let numbers = LockedValue<UInt64>(0)
     let state: LoopBound<State>
 
-    package init(
+    package convenience init(
         on loop: any EventLoop, hostLabel: String = BonjourEngine.systemHostLabel(), scope: Scope = .host
     ) {
+        self.init(on: loop, hostLabel: hostLabel, scope: scope, .live)
+    }
+
+    init(on loop: any EventLoop, hostLabel: String, scope: Scope, _ access: NetworkAccess) {
         self.loop = loop
         self.scope = scope
+        self.access = access
         state = LoopBound(State(host: HostName(hostLabel)), to: loop)
     }
 

@@ -13,6 +13,8 @@ final class LinkDriver {
     /// All addresses of this host, including those of other interfaces, because two interfaces may be on the same link.
     var hostAddresses: Set<InternetAddress> = []
     private var sockets: [MulticastSocket] = []
+    /// Whether a socket is missing because there were no descriptors or no memory for it.
+    private(set) var lacksSocket = false
     /// Limits the send rate.
     private var pacer = PacketPacer()
     /// Received responses that are not processed yet.
@@ -34,22 +36,30 @@ final class LinkDriver {
         hardwareAddress = LinkAddress(facts.link.hardwareAddress).flatMap { $0.bits == 0 ? nil : $0 }
     }
 
-    /// Adopts the interface's new state. Keeps one open socket for each of its address families.
+    /// Adopts the interface's new state. Keeps one socket for each of its address families.
     ///
+    /// - Parameter open: Opens the sockets.
     /// - Returns: Whether the advertised addresses have changed.
     func adopt(
-        _ facts: NetworkSnapshot.Interface, _ loop: any EventLoop, _ receiver: any MulticastSocket.Receiver
+        _ facts: NetworkSnapshot.Interface, _ loop: any EventLoop, _ receiver: any MulticastSocket.Receiver,
+        by open: MulticastSocket.Opener
     ) -> Bool {
         // Compare advertised records, not addresses: a deprecated address is no longer advertised, as if it were
         // removed.
         let isChanged =
             Self.addressRecords(of: .local, at: facts.addresses) != Self.addressRecords(of: .local, at: addresses)
         addresses = facts.addresses
+        lacksSocket = false
         for family in [SocketAddress.Family.ipv4, .ipv6] {
             let isWanted = addresses.contains { $0.address.socketFamily == family }
             if isWanted == sockets.contains(where: { $0.family == family }) { continue }
             if isWanted {
-                open(family, loop, receiver)
+                do throws(SystemError) {
+                    sockets.append(try open(family, interface.index, loop, receiver))
+                } catch {
+                    // After another error, the next network change tries again.
+                    if error.isShortage { lacksSocket = true }
+                }
             } else {
                 for socket in sockets where socket.family == family { socket.close() }
                 sockets.removeAll { $0.family == family }
@@ -61,16 +71,6 @@ final class LinkDriver {
         let room = (facts.mtu ?? 1_500) - 60
         machine.messageByteLimit = min(max(room, 1_220), MulticastDNS.messageByteLimit)
         return isChanged
-    }
-
-    private func open(
-        _ family: SocketAddress.Family, _ loop: any EventLoop, _ receiver: any MulticastSocket.Receiver
-    ) {
-        // If opening fails, the next network change tries again.
-        guard let socket = try? MulticastSocket(family, on: interface.index, loop, receiver),
-            (try? socket.start()) != nil
-        else { return }
-        sockets.append(socket)
     }
 
     var isOpen: Bool { !sockets.isEmpty }

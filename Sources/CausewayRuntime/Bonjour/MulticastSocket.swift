@@ -14,6 +14,11 @@ final class MulticastSocket: ReadinessHandler {
         func receivedBatch()
     }
 
+    /// Opens a socket that receives, for a family on the interface with this index.
+    typealias Opener =
+        @Sendable (SocketAddress.Family, Int, any EventLoop, any Receiver) throws(SystemError) ->
+        MulticastSocket
+
     /// Returns the link's multicast group: 224.0.0.251 or ff02::fb (RFC 6762 §3).
     static func group(_ family: SocketAddress.Family, on interface: Int) -> SocketAddress {
         family == .ipv4
@@ -58,10 +63,19 @@ final class MulticastSocket: ReadinessHandler {
         descriptor = socket.release()
     }
 
+    @Sendable
+    static func opened(
+        _ family: SocketAddress.Family, on interface: Int, _ loop: any EventLoop, _ receiver: any Receiver
+    ) throws(SystemError) -> MulticastSocket {
+        let socket = try MulticastSocket(family, on: interface, loop, receiver)
+        try socket.start()
+        return socket
+    }
+
     /// Whether another process already uses the port. The kernel may then deliver unicast packets to that process (RFC
-    /// 6762 §15.1).
+    /// 6762 §15.1). Without a free descriptor, this is unknown, and the result is `true`.
     static var isPortTaken: Bool {
-        guard let socket = try? Socket.open(.ipv4, .datagram) else { return false }
+        guard let socket = try? Socket.open(.ipv4, .datagram) else { return true }
         return (try? Socket.bind(socket.rawValue, to: .ipv4(bits: 0, port: MulticastDNS.port))) == nil
     }
 
@@ -107,7 +121,7 @@ final class MulticastSocket: ReadinessHandler {
     }
 
     /// Starts to receive. After an error the socket is closed.
-    func start() throws(SystemError) {
+    private func start() throws(SystemError) {
         do throws(SystemError) {
             registration.value = try loop.register(descriptor, for: .readable, self)
         } catch {

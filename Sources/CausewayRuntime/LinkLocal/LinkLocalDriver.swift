@@ -59,6 +59,8 @@ package final class LinkLocalDriver: ReadinessHandler {
         var told: Event?
         /// Whether a later turn of the loop will continue to read.
         var isReading = false
+        /// The timer that reads the network again, if the kernel did not answer.
+        var retry: TimerID?
 
         var hasEnded: Bool { if case .ended = phase { true } else { false } }
         var registration: Registration? { if case .running(let registration, _) = phase { registration } else { nil } }
@@ -132,6 +134,7 @@ package final class LinkLocalDriver: ReadinessHandler {
         let registration = state.value.registration
         state.value.phase = .ended
         if let timer = state.value.timer.take() { loop.cancel(timer) }
+        if let timer = state.value.retry.take() { loop.cancel(timer) }
         guard let socket = state.value.socket.take() else { return }
         if let registration { loop.close(registration, socket) } else { socket.close() }
     }
@@ -147,8 +150,21 @@ package final class LinkLocalDriver: ReadinessHandler {
     /// Reads the interfaces' state on the network's loop.
     private func look() {
         network.loop.execute { [weak self] in
-            guard let self, let snapshot = network.read() else { return }
-            loop.execute { self.adopt(snapshot) }
+            guard let self else { return }
+            let snapshot = network.read()
+            loop.execute { if let snapshot { self.adopt(snapshot) } else { self.lookLater() } }
+        }
+    }
+
+    /// The time until the next look if the kernel did not answer, for example without free descriptors. Nothing reports
+    /// when it can answer again.
+    private static let retryDelay: Duration = .seconds(1)
+
+    private func lookLater() {
+        guard !state.value.hasEnded, state.value.retry == nil else { return }
+        state.value.retry = loop.schedule(after: Self.retryDelay) { [weak self] in
+            self?.state.value.retry = nil
+            self?.look()
         }
     }
 

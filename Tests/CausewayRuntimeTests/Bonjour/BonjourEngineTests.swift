@@ -37,6 +37,68 @@ struct BonjourEngineTests {
             ])
     }
 
+    private struct Watch: NetworkChangeMonitor.Watch {
+        func cancel() {}
+    }
+
+    /// A network that never changes, with one interface and a single IPv4 address.
+    ///
+    /// - Parameters:
+    ///   - isReadable: Whether the kernel answers.
+    ///   - code: The error with which a socket cannot be opened.
+    ///   - calls: Gets an element for each call that fails.
+    private static func makeAccess(
+        on loop: ManualLoop, isReadable: Bool, _ code: CInt, _ calls: Recorder<CInt>
+    ) -> BonjourEngine.NetworkAccess {
+        @Sendable func open(
+            _ family: SocketAddress.Family, _ index: Int, _ loop: any EventLoop,
+            _ receiver: any MulticastSocket.Receiver
+        ) throws(SystemError) -> MulticastSocket {
+            calls.note(code)
+            throw SystemError(errno: code, call: "socket")
+        }
+        let snapshot = NetworkSnapshot(interfaces: [interface(2_000_001, "10.0.0.1")])
+        return BonjourEngine.NetworkAccess(
+            loop: loop, changes: NetworkChangeMonitor(context: .init(follow: { _ in Watch() }, after: { _, _ in })),
+            read: {
+                if !isReadable { calls.note(code) }
+                return isReadable ? snapshot : nil
+            }, open: open)
+    }
+
+    struct Shortage: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var isReadable = true
+        var code: CInt = 0
+        /// The number of calls that have failed after two seconds.
+        var callCount: Int
+    }
+
+    static let shortages = [
+        Shortage(testDescription: "no descriptor for a socket", code: Errno.tooManyFiles, callCount: 3),
+        Shortage(testDescription: "an interface that has gone", code: Errno.noDevice, callCount: 1),
+        Shortage(testDescription: "the kernel does not answer", isReadable: false, callCount: 3),
+    ]
+
+    @Test(
+        "Without descriptors the engine tries again while it is in use; other errors wait for a change of the network",
+        arguments: shortages)
+    func triesAgain(_ shortage: Shortage) {
+        let loop = ManualLoop()
+        let calls = Recorder<CInt>()
+        let engine = BonjourEngine(
+            on: loop, hostLabel: "test", scope: .agent(on: [2_000_001]),
+            Self.makeAccess(on: loop, isReadable: shortage.isReadable, shortage.code, calls))
+        let id = engine.ask(DNSQuestion("a.local", .a)) { _ in }
+        loop.runUntilIdle()
+        for _ in 0..<2 { loop.advance(by: .seconds(1)) }
+        #expect(calls.count == shortage.callCount)
+        engine.stop(id)
+        loop.runUntilIdle()
+        loop.advance(by: .seconds(2))
+        #expect(calls.count == shortage.callCount)
+    }
+
     @Test("A link knows this host's addresses on other links, also if only those have changed")
     func hostAddresses() {
         let (first, second) = (Self.interface(2_000_001, "10.0.0.1"), Self.interface(2_000_002, "10.0.0.2"))

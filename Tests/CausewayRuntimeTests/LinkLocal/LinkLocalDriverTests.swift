@@ -75,6 +75,25 @@ extension Runtime {
             #expect(stage.isSocketClosed && stage.loop.watchCount == 0)
         }
 
+        @Test("A network that cannot be read is read again later, by one timer")
+        func unreadable() {
+            let stage = Stage()
+            let driver = stage.makeDriver()
+            driver.start()
+            stage.loop.runUntilIdle()
+            stage.changeNetwork()
+            stage.network.runUntilIdle()
+            stage.loop.runUntilIdle()
+            #expect(stage.loop.clock.waitingCount == 1)
+            stage.snapshots.withLock { $0 = [Self.snapshot([])] }
+            stage.loop.advance(by: .seconds(1))
+            stage.network.runUntilIdle()
+            stage.loop.runUntilIdle()
+            #expect(stage.events.events == [.waiting(.link)])
+            driver.stop()
+            stage.loop.runUntilIdle()
+        }
+
         @Test("A flood of frames queues one call to continue, however often the loop reports it")
         func flood() {
             let stage = Stage()
