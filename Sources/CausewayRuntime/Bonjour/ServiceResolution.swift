@@ -22,6 +22,8 @@ package final class ServiceResolution: Sendable {
         var timer: TimerID?
         var port: UInt16
         var target: DNSName?
+        /// The links on which the target's addresses are queried.
+        var links: Set<Int> = []
         var addresses: [SocketAddress] = []
         var isGathering = false
     }
@@ -80,11 +82,7 @@ package final class ServiceResolution: Sendable {
         guard state.value.completion != nil else { return }
         for record in event.added {
             switch record.data {
-            case .service(_, _, let port, let target) where state.value.target == nil:
-                state.value.port = port
-                state.value.target = target
-                ask(target, .a, on: event.interface.index)
-                ask(target, .aaaa, on: event.interface.index)
+            case .service(_, _, let port, let target): located(at: target, port, on: event.interface.index)
             case .ipv4(let address): found(SocketAddress(address, port: state.value.port))
             case .ipv6(let address):
                 let scoped = IPv6Address(high: address.high, low: address.low, interface: event.interface)
@@ -92,6 +90,14 @@ package final class ServiceResolution: Sendable {
             default: break
             }
         }
+    }
+
+    /// Queries the addresses of the first target, on each link that has it.
+    private func located(at target: DNSName, _ port: UInt16, on interfaceIndex: Int) {
+        if state.value.target == nil { (state.value.target, state.value.port) = (target, port) }
+        guard state.value.target == target, state.value.links.insert(interfaceIndex).inserted else { return }
+        ask(target, .a, on: interfaceIndex)
+        ask(target, .aaaa, on: interfaceIndex)
     }
 
     private func found(_ address: SocketAddress) {

@@ -8,10 +8,11 @@ package final class ServiceLookup: Sendable {
     package enum Wish: Sendable { case place, text }
 
     private struct State: Sendable {
-        var place = Place()
+        var locations = Locations()
         var told = Place()
         var questions: [RecordQuestion] = []
-        var addressQuestions: [RecordQuestion] = []
+        /// By interface index; 0 for questions that are not limited to an interface.
+        var addressQuestions: [Int: [RecordQuestion]] = [:]
         var timers: [TimerID] = []
         var isGathering = false
         var hasEnded = false
@@ -54,9 +55,9 @@ package final class ServiceLookup: Sendable {
 
     package func end() {
         let (questions, timers) = state.withLock { state in
-            defer { (state.questions, state.addressQuestions, state.timers) = ([], [], []) }
+            defer { (state.questions, state.addressQuestions, state.timers) = ([], [:], []) }
             state.hasEnded = true
-            return (state.questions + state.addressQuestions, state.timers)
+            return (state.questions + state.addressQuestions.values.flatMap { $0 }, state.timers)
         }
         for question in questions { question.stop() }
         for timer in timers { engine.loop.cancel(timer) }
@@ -86,7 +87,7 @@ package final class ServiceLookup: Sendable {
         let isLate = state.withLock { state in
             if state.hasEnded { return true }
             if type == .a || type == .aaaa {
-                state.addressQuestions.append(question)
+                state.addressQuestions[interface?.index ?? 0, default: []].append(question)
             } else {
                 state.questions.append(question)
             }
@@ -97,17 +98,16 @@ package final class ServiceLookup: Sendable {
 
     // MARK: On the engine's loop
 
-    private func heard(_ event: RecordChanges) {
-        let (wanted, stale) = state.withLock { state -> (DNSName?, [RecordQuestion]) in
-            guard let wanted = state.place.heard(added: event.added, removed: event.removed, on: event.interface)
-            else { return (nil, []) }
-            defer { state.addressQuestions = [] }
-            return (wanted, state.addressQuestions)
+    private func heard(_ changes: RecordChanges) {
+        let (step, stale) = state.withLock { state -> (Locations.Step, [RecordQuestion]) in
+            let step = state.locations.heard(changes)
+            guard step != .keep else { return (step, []) }
+            return (step, state.addressQuestions.removeValue(forKey: changes.interface?.index ?? 0) ?? [])
         }
         for question in stale { question.stop() }
-        if let wanted {
-            ask(wanted, .a, on: event.interface)
-            ask(wanted, .aaaa, on: event.interface)
+        if case .ask(let host) = step {
+            ask(host, .a, on: changes.interface)
+            ask(host, .aaaa, on: changes.interface)
         }
         gather()
     }
@@ -128,7 +128,7 @@ package final class ServiceLookup: Sendable {
 
     private func tell() {
         let place = state.withLock { state -> Place? in
-            let place = state.place.told
+            let place = state.locations.place
             guard !state.hasEnded, place != state.told else { return nil }
             state.told = place
             return place

@@ -3,42 +3,145 @@ internal import CausewayTypes
 package import CausewayWire
 
 extension ServiceLookup {
-    /// A service's location and TXT record, as far as known. This value performs no I/O.
+    /// A service's location and TXT record, as far as known.
     package struct Place: Sendable, Equatable {
         package var host: DNSName?
         package var port: UInt16 = 0
-        /// The received addresses without a port, so that they can be compared with removed records. ``told`` adds the
-        /// port.
+        /// The host's addresses on all links, each with the port.
         package var addresses: [SocketAddress] = []
         package var text: [UInt8]?
+    }
 
-        /// Processes one message's changes. Returns the host if it is new and its addresses must be queried.
-        mutating func heard(added: [DNSRecord], removed: [DNSRecord], on interface: NWInterface?) -> DNSName? {
-            var wanted: DNSName?
-            for record in removed { addresses.removeAll { $0 == record.address(on: interface) } }
-            for record in added {
-                switch record.data {
-                // The root domain as target means that the service does not exist (RFC 2782).
-                case .service(_, _, _, .root): continue
-                case .service(_, _, let port, let target):
-                    self.port = port
-                    guard host != target else { continue }
-                    (host, addresses) = (target, [])
-                    wanted = target
-                case .text(let text): self.text = text == [0] ? [] : text
-                default:
-                    guard let address = record.address(on: interface), !addresses.contains(address) else { continue }
-                    addresses.append(address)
-                }
-            }
-            return wanted
+    /// A service's locations on this host's links, or in DNS. This value performs no I/O.
+    ///
+    /// Several links may lead to the service. Each has its own records: if a link goes, the others still have the
+    /// service, and a link-local address is valid on its link only.
+    struct Locations: Sendable {
+        /// What to do with the queries for a host's addresses on one link.
+        enum Step: Equatable {
+            case keep
+            case stop
+            /// Stop them, and query the addresses of this host.
+            case ask(DNSName)
         }
 
-        /// The state for the program, with the port in each address. The port may arrive after the addresses.
-        var told: Place {
-            var place = self
-            place.addresses = addresses.map { $0.withPort(port) }
-            return place
+        private struct Service: Equatable, Sendable {
+            let port: UInt16
+            let host: DNSName
+
+            /// Returns `nil` if the record is no SRV record, or has the root domain as target, which means that the
+            /// service does not exist (RFC 2782).
+            init?(_ record: DNSRecord) {
+                guard case .service(_, _, let port, let host) = record.data, host != .root else { return nil }
+                self.port = port
+                self.host = host
+            }
+        }
+
+        private struct Location: Sendable {
+            /// `nil` for records from DNS servers.
+            let interface: NWInterface?
+            /// The SRV records; the last one counts. While a service changes, a link has the old and the new record.
+            var services: [Service] = []
+            /// The received addresses without a port, so that they can be compared with removed records.
+            var addresses: [SocketAddress] = []
+        }
+
+        /// The maximum numbers of SRV records and addresses on a link. Further ones are a flood.
+        private static let serviceLimit = 16
+        private static let addressLimit = 256
+
+        private(set) var place = Place()
+        /// In the order in which the links found the service. Each has at least one service.
+        private var locations: [Location] = []
+
+        mutating func heard(_ changes: RecordChanges) -> Step {
+            let before = host(on: changes.interface)
+            // A record and the one that replaces it can be in one message, so the location must not end between them.
+            for record in changes.added { add(serviceOf: record, on: changes.interface) }
+            for record in changes.removed { remove(serviceOf: record, on: changes.interface) }
+            let after = host(on: changes.interface)
+            if before != after { forgetAddresses(on: changes.interface) }
+            for record in changes.removed { remove(addressOf: record, on: changes.interface) }
+            for record in changes.added { add(contentOf: record, on: changes.interface) }
+            update()
+            guard before != after else { return .keep }
+            return after.map(Step.ask) ?? .stop
+        }
+
+        private func host(on interface: NWInterface?) -> DNSName? {
+            locations.first { $0.interface == interface }?.services.last?.host
+        }
+
+        // MARK: Services
+
+        private mutating func add(serviceOf record: DNSRecord, on interface: NWInterface?) {
+            guard let service = Service(record) else { return }
+            if !locations.contains(where: { $0.interface == interface }) {
+                locations.append(Location(interface: interface))
+            }
+            change(on: interface) { location in
+                location.services.removeAll { $0 == service }
+                if location.services.count >= Self.serviceLimit { location.services.removeFirst() }
+                location.services.append(service)
+            }
+        }
+
+        private mutating func remove(serviceOf record: DNSRecord, on interface: NWInterface?) {
+            guard let service = Service(record) else { return }
+            change(on: interface) { location in location.services.removeAll { $0 == service } }
+            locations.removeAll { $0.services.isEmpty }
+        }
+
+        private mutating func change(on interface: NWInterface?, _ body: (inout Location) -> Void) {
+            guard let index = locations.firstIndex(where: { $0.interface == interface }) else { return }
+            body(&locations[index])
+        }
+
+        // MARK: Addresses
+
+        private mutating func forgetAddresses(on interface: NWInterface?) {
+            change(on: interface) { $0.addresses = [] }
+        }
+
+        private mutating func remove(addressOf record: DNSRecord, on interface: NWInterface?) {
+            guard let address = record.address(on: interface) else { return }
+            change(on: owner(of: interface)) { location in location.addresses.removeAll { $0 == address } }
+        }
+
+        private mutating func add(contentOf record: DNSRecord, on interface: NWInterface?) {
+            if case .text(let text) = record.data { place.text = text == [0] ? [] : text }
+            guard let address = record.address(on: interface) else { return }
+            change(on: owner(of: interface)) { location in
+                guard location.addresses.count < Self.addressLimit, !location.addresses.contains(address) else {
+                    return
+                }
+                location.addresses.append(address)
+            }
+        }
+
+        /// The location to which an address on this link belongs. A service that is found in DNS can have a host whose
+        /// addresses are found on the links.
+        private func owner(of interface: NWInterface?) -> NWInterface? {
+            locations.contains { $0.interface == interface } ? interface : nil
+        }
+
+        // MARK: The place
+
+        /// Prefers the first link with addresses. Without any link, the host and the port stay as they were last.
+        private mutating func update() {
+            place.addresses = []
+            guard let best = locations.first(where: { !$0.addresses.isEmpty }) ?? locations.first,
+                let service = best.services.last
+            else { return }
+            (place.host, place.port) = (service.host, service.port)
+            var known: Set<SocketAddress> = []
+            for location in locations {
+                guard let other = location.services.last, other.host == service.host else { continue }
+                // The port may arrive after the addresses.
+                let addresses = location.addresses.map { $0.withPort(other.port) }
+                place.addresses += addresses.filter { known.insert($0).inserted }
+            }
         }
     }
 }
