@@ -15,6 +15,9 @@ package enum NetworkNeed: Equatable, Sendable {
 
 /// Decides when a waiting connection tries again: after each relevant network change, if the needed resource is
 /// available.
+///
+/// One gate serves all attempts of a connection. It compares each network with the one of its latest check, so that a
+/// change during an attempt, or before the connection waits again, is not lost.
 package struct RetryGate: Sendable {
     private struct Chance: Equatable, Sendable {
         var paths: [PathEvaluation] = []
@@ -23,25 +26,55 @@ package struct RetryGate: Sendable {
         var translators: [TranslationPrefix] = []
     }
 
-    private let need: NetworkNeed
-    private let constraints: PathConstraints
-    private var last: Chance
+    /// A failed attempt, until the network is checked again.
+    private struct Defeat: Sendable {
+        var mayHavePassed: Bool
+        var hasMoved: Bool
+    }
 
-    /// - Parameter model: The network at the latest attempt.
-    package init(_ need: NetworkNeed, _ constraints: PathConstraints, in model: NetworkModel) {
+    private var need: NetworkNeed
+    private let constraints: PathConstraints
+    /// The network at the latest check; `nil` if it is unknown.
+    private var last: Chance?
+    private var defeat: Defeat?
+    /// Whether the latest retry was made without a change of the network.
+    private var wasRetriedAtOnce = false
+
+    /// - Parameter model: The network at the latest attempt; `nil` if it is unknown.
+    package init(_ need: NetworkNeed, _ constraints: PathConstraints, in model: NetworkModel? = nil) {
         self.need = need
         self.constraints = constraints
-        last = Self.chance(need, constraints, in: model)
+        last = model.map { Self.chance(need, constraints, in: $0) }
     }
 
     /// Whether the network provided the needed resource at the latest check.
-    package var isSatisfied: Bool { Self.isSatisfied(last, need) }
+    package var isSatisfied: Bool { last.map { Self.isSatisfied($0, need) } ?? false }
 
-    /// Updates the gate with the changed network. Returns whether to try again.
+    /// Reports that an attempt has failed, so that the connection waits. A check of the network must follow.
+    ///
+    /// - Parameters:
+    ///   - need: The need of the next attempt. A proxy script can change it.
+    ///   - mayHavePassed: Whether the network may have returned while the attempt failed. The connection then tries
+    ///     again at once, but not twice in a row.
+    ///   - hasMoved: Whether the host has changed to another network since the attempt began.
+    package mutating func attemptFailed(needing need: NetworkNeed, mayHavePassed: Bool, hasMoved: Bool) {
+        if need != self.need { (self.need, last) = (need, nil) }
+        defeat = Defeat(mayHavePassed: mayHavePassed, hasMoved: hasMoved)
+    }
+
+    /// Updates the gate with the current network. Returns whether to try again.
     package mutating func networkChanged(to model: NetworkModel) -> Bool {
         let chance = Self.chance(need, constraints, in: model)
-        defer { last = chance }
-        return chance != last && Self.isSatisfied(chance, need)
+        let (known, failed) = (last, defeat)
+        (last, defeat) = (chance, nil)
+        guard Self.isSatisfied(chance, need) else { return false }
+        if failed?.hasMoved == true || (known != nil && known != chance) {
+            wasRetriedAtOnce = false
+            return true
+        }
+        guard failed?.mayHavePassed == true, !wasRetriedAtOnce else { return false }
+        wasRetriedAtOnce = true
+        return true
     }
 
     private static func isSatisfied(_ chance: Chance, _ need: NetworkNeed) -> Bool {

@@ -39,9 +39,11 @@ extension ConnectionDriver {
     /// Subscribes to network changes, and starts new attempts when a change may let the connection succeed.
     func awaitNetwork() {
         guard case .waiting(let failure) = state else { return }
-        let wait = NetworkWait(
-            networkNeed, settings.pathConstraints, mayHavePassed: failure.mayHavePassed,
-            hasMoved: defeat?.lostNetwork ?? false)
+        let (need, constraints) = (networkNeed, settings.pathConstraints)
+        let (wait, hasMoved) = progress.withLock { progress in
+            (progress.networkWait { NetworkWait(need, constraints) }, progress.takeLoss())
+        }
+        wait.begin(needing: need, mayHavePassed: failure.mayHavePassed, hasMoved: hasMoved)
         let watch = NetworkStateMonitor.shared.subscribe { [weak self] model in self?.networkChanged(to: model, wait) }
         let isLate = progress.withLock { progress -> Bool in
             guard case .waiting = progress.lifecycle.state else { return true }
@@ -65,20 +67,7 @@ extension ConnectionDriver {
     }
 
     private func networkChanged(to model: NetworkModel, _ wait: NetworkWait) {
-        switch wait.networkChanged(to: model) {
-        case .none: reportAwaitedPath(in: model, wait)
-        case .retry:
-            progress.withLock { progress in _ = progress.noteRetryAtOnce(false) }
-            restart()
-        case .retryOnce:
-            // The network may have returned while the attempt failed, so retry at once. If the retry fails too, the
-            // connection waits.
-            if progress.withLock({ progress in progress.noteRetryAtOnce(true) }) {
-                restart()
-            } else {
-                reportAwaitedPath(in: model, wait)
-            }
-        }
+        if wait.networkChanged(to: model) { restart() } else { reportAwaitedPath(in: model, wait) }
     }
 
     /// Reports a new path if the connection keeps waiting. A connection that retries reports its path when it is ready,
@@ -179,15 +168,6 @@ extension ConnectionDriver {
     }
 }
 
-extension ConnectionDriver.Progress {
-    /// Records whether the connection retried at once. Returns whether this is the first such retry in a row.
-    fileprivate mutating func noteRetryAtOnce(_ isAtOnce: Bool) -> Bool {
-        guard !establishments.isEmpty else { return false }
-        defer { establishments[0].wasRetriedAtOnce = isAtOnce }
-        return isAtOnce && !establishments[0].wasRetriedAtOnce
-    }
-}
-
 extension Failure {
     /// Whether the network may have returned between the failed attempt and the `waiting` state.
     fileprivate var mayHavePassed: Bool {
@@ -213,24 +193,20 @@ extension Failure {
     }
 }
 
-/// One period in the `waiting` state.
-private final class NetworkWait: Sendable {
-    enum Verdict { case none, retry, retryOnce }
-
-    private let need: NetworkNeed
-    private let constraints: PathConstraints
-    private let mayHavePassed: Bool
-    /// Whether the host has changed to another network since the failed attempts.
-    private let hasMoved: Bool
-    private let gate = LockedValue<RetryGate?>(nil)
-    /// The latest reported path; the outer optional is `nil` before the first report.
+/// A connection's periods in the `waiting` state.
+final class NetworkWait: Sendable {
+    private let gate: LockedValue<RetryGate>
+    /// The path that was reported last in this period; the outer optional is `nil` before the first report.
     private let reported = LockedValue<PathEvaluation??>(nil)
 
-    init(_ need: NetworkNeed, _ constraints: PathConstraints, mayHavePassed: Bool, hasMoved: Bool) {
-        self.need = need
-        self.constraints = constraints
-        self.mayHavePassed = mayHavePassed
-        self.hasMoved = hasMoved
+    init(_ need: NetworkNeed, _ constraints: PathConstraints) {
+        gate = LockedValue(RetryGate(need, constraints))
+    }
+
+    /// Begins a period, after a failed attempt.
+    func begin(needing need: NetworkNeed, mayHavePassed: Bool, hasMoved: Bool) {
+        gate.withLock { $0.attemptFailed(needing: need, mayHavePassed: mayHavePassed, hasMoved: hasMoved) }
+        reported.withLock { $0 = nil }
     }
 
     /// Records the path. Returns whether it differs from the latest reported path.
@@ -242,13 +218,6 @@ private final class NetworkWait: Sendable {
         }
     }
 
-    func networkChanged(to model: NetworkModel) -> Verdict {
-        gate.withLock { gate in
-            guard gate == nil else { return gate?.networkChanged(to: model) == true ? .retry : .none }
-            let first = RetryGate(need, constraints, in: model)
-            gate = first
-            if hasMoved, first.isSatisfied { return .retry }
-            return mayHavePassed && first.isSatisfied ? .retryOnce : .none
-        }
-    }
+    /// Returns whether to try again.
+    func networkChanged(to model: NetworkModel) -> Bool { gate.withLock { $0.networkChanged(to: model) } }
 }

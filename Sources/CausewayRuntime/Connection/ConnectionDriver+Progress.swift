@@ -21,7 +21,7 @@ extension ConnectionDriver.Progress {
         var next = ConnectionDriver.Establishment(activity: activity)
         if let last = establishments.first {
             (next.history, next.routes, next.association) = (last.history, last.routes, last.association)
-            next.wasRetriedAtOnce = last.wasRetriedAtOnce
+            next.wait = last.wait
         }
         next.history.renew(facts)
         next.untried = untried
@@ -36,6 +36,14 @@ extension ConnectionDriver.Progress {
     /// Records a failed establishment's history for later reports.
     mutating func noteDefeat(_ facts: EstablishmentFacts) {
         if !establishments.isEmpty { establishments[0].history.defeat = facts }
+    }
+
+    /// Returns whether the latest failed establishment lost its network, once: if the next one fails in its handshakes,
+    /// its own history is not recorded, and the loss must not start another attempt.
+    mutating func takeLoss() -> Bool {
+        guard !establishments.isEmpty, establishments[0].history.defeat?.lostNetwork == true else { return false }
+        establishments[0].history.defeat?.lostNetwork = false
+        return true
     }
 
     mutating func beginAgreement() {
@@ -57,6 +65,14 @@ extension ConnectionDriver.Progress {
         guard let connector else { return nil }
         establishments[0].activity = .idle
         return connector
+    }
+
+    /// Returns the wait for the network, which serves all attempts, or adds one.
+    mutating func networkWait(_ make: () -> NetworkWait) -> NetworkWait {
+        if let known = establishments.first?.wait { return known }
+        let wait = make()
+        record { $0.wait = wait }
+        return wait
     }
 
     mutating func takeWatch() -> NetworkStateMonitor.Subscription? {

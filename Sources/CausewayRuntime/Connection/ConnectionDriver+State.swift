@@ -39,9 +39,8 @@ extension ConnectionDriver {
         var association: (any DatagramRelay)?
         /// Why the handshake above the transport failed.
         var disagreement: Failure?
-        /// Whether this attempt follows an immediate retry: the network may have returned while the previous attempt
-        /// failed. A second immediate retry in a row is not made.
-        var wasRetriedAtOnce = false
+        /// Decides when to try again, once an attempt has failed.
+        var wait: NetworkWait?
         /// Whether the transport has failed while the program has not received all arrived content.
         var isLost = false
     }

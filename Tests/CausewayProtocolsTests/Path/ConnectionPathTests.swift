@@ -311,6 +311,45 @@ struct RetryGateTests {
         #expect(isLoss && isChance)
     }
 
+    /// A network with IPv6 only.
+    private static func network(_ number: Int) -> NetworkScene {
+        var scene = NetworkScene()
+        scene.add("eth0", "2001:db8:77:\(number)::1/64")
+        scene.route("::/0", via: "2001:db8:77:\(number)::2", "eth0", metric: 100)
+        return scene
+    }
+
+    @Test("A network that changes during an attempt, or before the connection waits again, triggers a retry")
+    func changedDuringAttempt() {
+        var gate = RetryGate(Self.server, PathConstraints())
+        func fails(in number: Int) -> Bool {
+            gate.attemptFailed(needing: Self.server, mayHavePassed: true, hasMoved: false)
+            return gate.networkChanged(to: Self.network(number).model)
+        }
+        // The first retry is made at once. While it fails, the host moves to network 9, where one more is made at once.
+        let retries = [8, 9, 9, 9].map { fails(in: $0) }
+        #expect(retries == [true, true, true, false])
+        let isMoved = fails(in: 8)
+        #expect(isMoved)
+    }
+
+    @Test("An attempt whose failure has nothing to do with the network is not repeated without a change")
+    func unrelatedFailure() {
+        var gate = RetryGate(Self.server, PathConstraints())
+        func fails(in number: Int, hasMoved: Bool = false) -> Bool {
+            gate.attemptFailed(needing: Self.server, mayHavePassed: false, hasMoved: hasMoved)
+            return gate.networkChanged(to: Self.network(number).model)
+        }
+        let retries = [8, 8, 9, 9].map { fails(in: $0) }
+        #expect(retries == [false, false, true, false])
+        let isLost = fails(in: 9, hasMoved: true)
+        #expect(isLost, "the host left the network, and it is back before the connection waits")
+        // Another need has no earlier network.
+        gate.attemptFailed(needing: .name, mayHavePassed: false, hasMoved: false)
+        let isRetried = gate.networkChanged(to: Self.network(8).model)
+        #expect(!isRetried)
+    }
+
     @Test("A translator announced by a router triggers a retry, for IPv4 hosts and for names")
     func advertised() throws {
         var scene = NetworkScene()

@@ -100,6 +100,19 @@ extension Runtime {
             loop.runUntilIdle()
         }
 
+        @Test("A lost network counts once, also if the next attempt fails without its own history")
+        func lostNetwork() {
+            var progress = ConnectionDriver.Progress(origin: .attached)
+            progress.establish(.idle)
+            var facts = EstablishmentFacts()
+            facts.lostNetwork = true
+            progress.noteDefeat(facts)
+            let isLost = progress.takeLoss()
+            progress.establish(.idle)
+            let isLostAgain = progress.takeLoss()
+            #expect(isLost && !isLostAgain)
+        }
+
         // MARK: Subscriptions
 
         private static func monitor(_ changes: NetworkChangeMonitor) -> NetworkStateMonitor {
