@@ -99,9 +99,11 @@ package struct RetryGate: Sendable {
             let paths = addresses.map { model.path(to: $0, constraints) }
             guard !paths.contains(where: \.isSatisfied) else { return Chance(paths: paths) }
             let translated = translated(addresses)
+            guard !translated.isEmpty else { return Chance(paths: paths) }
+            // The prefix of the translator is found by router advertisements or by DNS.
             return Chance(
-                paths: paths + translated.map { model.path(to: $0, constraints) },
-                translators: translated.isEmpty ? [] : model.translators)
+                paths: paths + translated.map { model.path(to: $0, constraints) }, nameServers: model.nameServers,
+                translators: model.translators)
         case .name:
             return Chance(
                 paths: [model.path(constraints)], nameServers: model.nameServers, translators: model.translators)

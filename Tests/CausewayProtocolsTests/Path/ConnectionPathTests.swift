@@ -363,6 +363,19 @@ struct RetryGateTests {
         #expect(answers == [true, true, false])
     }
 
+    @Test("A new DNS server, which may know the translator, triggers a retry for IPv4 hosts and names")
+    func translatorByName() {
+        var scene = Self.network(8)
+        let needs = [Self.server, .name, .addresses([NetworkScene.address("2001:db8::9")])]
+        var gates = needs.map { RetryGate($0, PathConstraints(), in: scene.model) }
+        // An address of the second server, because the path to a host says whether there is any.
+        scene.nameServers = [NetworkScene.address("2001:db8:77:8::2")]
+        _ = gates.indices.map { gates[$0].networkChanged(to: scene.model) }
+        scene.nameServers = [NetworkScene.address("2001:db8:77:8::3")]
+        let retries = gates.indices.map { gates[$0].networkChanged(to: scene.model) }
+        #expect(retries == [true, true, false])
+    }
+
     @Test("The requirements decide")
     func constraints() {
         var answers: [(given: Bool, expected: Bool)] = []
