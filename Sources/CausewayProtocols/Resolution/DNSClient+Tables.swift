@@ -44,37 +44,46 @@ extension DNSClient {
         }
     }
 
-    /// Finds the query that answers a question. Identical questions share one query.
+    /// Finds the query that answers a question. Identical questions of one cache partition share one query.
     struct QuestionIndex {
         private struct Key: Hashable {
             var name: DNSName
             var type: DNSRecordType
+            var partition: UInt64
 
-            init(_ question: DNSQuestion) { (name, type) = (question.name, question.type) }
+            init(_ question: DNSQuestion, _ partition: UInt64) {
+                (name, type) = (question.name, question.type)
+                self.partition = partition
+            }
         }
 
-        private var queries: [Key: UInt64] = [:]
-        private var keys: [QuestionID: Key] = [:]
+        /// The queries that further questions can join.
+        private var open: [Key: UInt64] = [:]
+        /// The query of each pending question.
+        private var queries: [QuestionID: UInt64] = [:]
 
         /// Adds a question. Returns the query that already asks the same question. If there is none, returns `nil`; the
         /// question then begins a query, which has the question's number.
-        mutating func add(_ id: QuestionID, _ question: DNSQuestion) -> UInt64? {
-            let key = Key(question)
-            keys[id] = key
-            if let known = queries[key] { return known }
-            queries[key] = id
-            return nil
+        mutating func add(_ id: QuestionID, _ question: DNSQuestion, in partition: UInt64) -> UInt64? {
+            let key = Key(question, partition)
+            let known = open[key]
+            if known == nil { open[key] = id }
+            queries[id] = known ?? id
+            return known
         }
 
         /// Removes a question. Returns its query; `nil` if the question was answered or cancelled.
         @discardableResult
-        mutating func remove(_ id: QuestionID) -> UInt64? { keys.removeValue(forKey: id).flatMap { queries[$0] } }
+        mutating func remove(_ id: QuestionID) -> UInt64? { queries.removeValue(forKey: id) }
 
         /// Ends a query, so that the next identical question begins a new query.
-        mutating func end(_ query: UInt64, _ question: DNSQuestion) {
-            let key = Key(question)
-            if queries[key] == query { queries[key] = nil }
+        mutating func end(_ query: UInt64, _ question: DNSQuestion, in partition: UInt64) {
+            let key = Key(question, partition)
+            if open[key] == query { open[key] = nil }
         }
+
+        /// Lets no further question join the pending queries.
+        mutating func closeAll() { open = [:] }
     }
 
     /// Queries that wait until fewer messages are pending.

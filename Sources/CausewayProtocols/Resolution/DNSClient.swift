@@ -4,8 +4,8 @@ package import CausewayWire
 /// Sends queries to DNS servers, with retries (RFC 1035 §7, RFC 5452).
 ///
 /// The client owns no sockets and reads no clock. Its owner performs the ``Action``s that the event methods return,
-/// passes on bytes from the queried servers, and calls ``advance(to:)`` at ``deadline``. Identical questions share one
-/// query. ``ResolverCache`` does the caching.
+/// passes on bytes from the queried servers, and calls ``advance(to:)`` at ``deadline``. Identical questions of one
+/// cache partition share one query. ``ResolverCache`` does the caching.
 package struct DNSClient: ~Copyable {
     package typealias QuestionID = UInt64
     package typealias ExchangeID = UInt64
@@ -57,26 +57,32 @@ package struct DNSClient: ~Copyable {
         mutating get { timers.nextDeadline() }
     }
 
-    /// Sets the servers and options for new queries.
+    /// Sets the servers and options for new queries. No new question joins a pending query, whose answer may come from
+    /// a server of another network.
     package mutating func use(_ servers: [DNSServer], _ settings: ResolverConfiguration.Options) {
         ranking.use(servers)
+        questions.closeAll()
         self.settings = settings
     }
 
     // MARK: Events
 
     /// Starts a query. The returned actions may already contain the answer.
+    ///
+    /// - Parameter partition: The cache partition of the answer. Partitions separate programs, and networks of which
+    ///   each gives its own answer.
     package mutating func ask(
-        _ name: DNSName, _ type: DNSRecordType, at now: Duration
+        _ name: DNSName, _ type: DNSRecordType, in partition: UInt64 = 0, at now: Duration
     ) -> (id: QuestionID, actions: [Action]) {
         lastID += 1
         let id = lastID
         let question = DNSQuestion(name, type)
-        if let known = questions.add(id, question) {
+        if let known = questions.add(id, question, in: partition) {
             queries[known]?.joined(id)
             return (id, [])
         }
-        queries[id] = DNSQuery(question, for: id, ranking.makePlan(settings, at: now), at: now)
+        let plan = ranking.makePlan(settings, at: now)
+        queries[id] = DNSQuery(question, in: partition, for: id, plan, at: now)
         guard backlog.isEmpty, exchanges.count < Self.burst else {
             backlog.append(id)
             if backlog.timer == nil { backlog.timer = timers.add(at: now + Self.pause, 0) }
@@ -292,7 +298,7 @@ package struct DNSClient: ~Copyable {
     private mutating func drop(_ id: UInt64) -> [Action] {
         guard let query = queries.removeValue(forKey: id) else { return [] }
         if let timer = query.timer { timers.cancel(timer) }
-        questions.end(id, query.question)
+        questions.end(id, query.question, in: query.partition)
         for exchange in query.exchanges { forget(exchange) }
         return query.exchanges.map { .forget($0) }
     }

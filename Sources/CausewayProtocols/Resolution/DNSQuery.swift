@@ -3,6 +3,7 @@ internal import CausewayWire
 /// A query to servers: the questions that wait for its answer, the plan of its attempts, and what they have brought.
 struct DNSQuery {
     let question: DNSQuestion
+    let partition: UInt64
     private let startedAt: Duration
     private var chain: DNSAliasChain
     private(set) var askers: [DNSClient.QuestionID]
@@ -16,8 +17,12 @@ struct DNSQuery {
     /// The answer from a truncated response, until the complete response arrives over TCP.
     private var partial: DNSAnswer?
 
-    init(_ question: DNSQuestion, for asker: DNSClient.QuestionID, _ plan: DNSAttemptPlan, at now: Duration) {
+    init(
+        _ question: DNSQuestion, in partition: UInt64 = 0, for asker: DNSClient.QuestionID, _ plan: DNSAttemptPlan,
+        at now: Duration
+    ) {
         self.question = question
+        self.partition = partition
         self.plan = plan
         startedAt = now
         chain = DNSAliasChain(question.name)

@@ -196,7 +196,7 @@ package final class ResolverEngine: Sendable {
             completion(found.answer, found.isExpired ? .expiredCache : .cache)
             if !found.isExpired { return nil }
         }
-        let id = ask(name, type, box) { [weak self] answer in
+        let id = ask(name, type, box, partition) { [weak self] answer in
             self?.cache.withLock { $0.store(answer, for: key, unlessClearedSince: clearCount, at: System.now) }
             completion(answer, .query(answer.carrier ?? .udp))
         }
@@ -205,9 +205,10 @@ package final class ResolverEngine: Sendable {
 
     @discardableResult
     private func ask(
-        _ name: DNSName, _ type: DNSRecordType, _ box: ChannelBox, _ completion: @escaping @Sendable (DNSAnswer) -> Void
+        _ name: DNSName, _ type: DNSRecordType, _ box: ChannelBox, _ partition: UInt64 = 0,
+        _ completion: @escaping @Sendable (DNSAnswer) -> Void
     ) -> DNSClient.QuestionID {
-        let (id, actions) = box.channel.value.client.ask(name, type, at: System.now)
+        let (id, actions) = box.channel.value.client.ask(name, type, in: partition, at: System.now)
         box.channel.value.askers[id] = completion
         perform(actions, box)
         return id

@@ -54,7 +54,8 @@ enum ResolutionTrials {
             switch random.integer(in: 0...7) {
             case 0, 1, 2:
                 let (id, actions) = client.ask(
-                    names[random.integer(in: 0...2)], random.chance(oneIn: 2) ? .a : .aaaa, at: now)
+                    names[random.integer(in: 0...2)], random.chance(oneIn: 2) ? .a : .aaaa,
+                    in: random.chance(oneIn: 4) ? 1 : 0, at: now)
                 sent.questions.append(id)
                 return actions
             case 3:
@@ -63,6 +64,9 @@ enum ResolutionTrials {
                 return client.failed(
                     sent.messages.randomElement(using: &random)?.exchange ?? 9,
                     because: random.chance(oneIn: 2) ? .connectionRefused : .unreachable, at: now)
+            case 5:
+                client.use(random.chance(oneIn: 2) ? [DNSRig.first, DNSRig.second] : [DNSRig.second], .init())
+                return []
             default:
                 guard let message = sent.messages.randomElement(using: &random) else { return [] }
                 return client.received(response(to: message.bytes, &random), for: message.exchange, at: now)

@@ -55,6 +55,37 @@ struct DNSClientTests {
         #expect(desk.answers[other] == nil)
     }
 
+    @Test("Equal questions of different cache partitions are sent separately, for example of different networks")
+    func partitions() {
+        let desk = DNSDesk()
+        let ids = ([0, 1, 1] as [UInt64]).map { desk.ask(name, in: $0) }
+        #expect(desk.sent.count == 2)
+        desk.receive(
+            DNSRig.response(to: desk.sent[0].bytes, answers: [DNSRig.a(name, 1)]), for: desk.sent[0].exchange)
+        #expect(Set(desk.answers.keys) == [ids[0]])
+        desk.answer(.noError, [DNSRig.a(name, 2)])
+        #expect(desk.answers[ids[1]]?.records == [DNSRig.a(name, 2)] && desk.answers[ids[2]] == desk.answers[ids[1]])
+        #expect(desk.isIdle && desk.openCount == 0)
+    }
+
+    @Test("A question after a change of the servers does not get the answer of an earlier one from the old servers")
+    func newServers() {
+        let desk = DNSDesk()
+        let (early, cancelled) = (desk.ask(name), desk.ask(name))
+        desk.client.use([DNSRig.second], .init())
+        let late = desk.ask(name)
+        #expect(desk.sent.map(\.server) == [DNSRig.first, DNSRig.second])
+        desk.take(desk.client.cancel(cancelled, at: desk.now))
+        desk.receive(
+            DNSRig.response(to: desk.sent[0].bytes, answers: [DNSRig.a(name, 1)]), for: desk.sent[0].exchange)
+        #expect(Set(desk.answers.keys) == [early])
+        // The end of the early query does not close the late one to further questions.
+        let joined = desk.ask(name)
+        desk.answer(.noError, [DNSRig.a(name, 2)])
+        #expect(desk.answers[late]?.records == [DNSRig.a(name, 2)] && desk.answers[joined] == desk.answers[late])
+        #expect(desk.sent.count == 2 && desk.isIdle && desk.openCount == 0)
+    }
+
     @Test("A query is cancelled with its last caller")
     func cancels() {
         let desk = DNSDesk()

@@ -83,8 +83,8 @@ final class DNSDesk {
         client = DNSClient(servers, options, random: SplitMix64(seed: seed))
     }
 
-    func ask(_ name: DNSName, _ type: DNSRecordType = .a) -> DNSClient.QuestionID {
-        let (id, actions) = client.ask(name, type, at: now)
+    func ask(_ name: DNSName, _ type: DNSRecordType = .a, in partition: UInt64 = 0) -> DNSClient.QuestionID {
+        let (id, actions) = client.ask(name, type, in: partition, at: now)
         take(actions)
         return id
     }
