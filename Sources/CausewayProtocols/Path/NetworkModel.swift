@@ -42,6 +42,9 @@ package final class NetworkModel: Sendable {
     package let facts: InterfaceFacts
     /// NAT64 prefixes announced by routers (RFC 8781).
     package let translators: [TranslationPrefix]
+    /// Counts the changes of the servers that this process queries. The count changes when the servers are in use,
+    /// which can be later than ``nameServers``.
+    package let resolverRevision: UInt64
     private let positions: [Int: Int]
     private let holders: [InternetAddress: Int]
     private let ipv4: RoutingPolicy
@@ -55,11 +58,12 @@ package final class NetworkModel: Sendable {
     ///   - user: The sending user's ID, for routing rules that match a user.
     ///   - facts: Information about interfaces from network managers.
     ///   - translators: NAT64 prefixes announced by routers.
+    ///   - resolverRevision: The number of changes of the servers that this process queries.
     ///   - overrides: The user's settings for interfaces. They override the information from network managers.
     ///   - lookUp: Finds an interface with its type; `nil` if the interface has been removed since the kernel listed it.
     package init(
         _ state: NetlinkState, nameServers: [InternetAddress] = [], searchDomains: [String] = [], user: UInt32 = 0,
-        facts: InterfaceFacts = InterfaceFacts(), translators: [TranslationPrefix] = [],
+        facts: InterfaceFacts = InterfaceFacts(), translators: [TranslationPrefix] = [], resolverRevision: UInt64 = 0,
         overrides: InterfaceOverrides = InterfaceOverrides(parsing: ""),
         lookUp: (NetlinkLink) -> NWInterface?
     ) {
@@ -68,6 +72,7 @@ package final class NetworkModel: Sendable {
         self.searchDomains = searchDomains
         self.facts = facts
         self.translators = translators
+        self.resolverRevision = resolverRevision
         let byIndex = Dictionary(grouping: state.addresses, by: \.interfaceIndex)
         let interfaces = state.links.filter { $0.family == .unspecified }.sorted { $0.index < $1.index }.map { link in
             Interface(link, byIndex[link.index] ?? [], overrides[link.name], facts[link.name], lookUp(link))

@@ -22,6 +22,7 @@ package struct RetryGate: Sendable {
     private struct Chance: Equatable, Sendable {
         var paths: [PathEvaluation] = []
         var nameServers: [InternetAddress] = []
+        var resolverRevision: UInt64 = 0
         var links: [NetworkModel.Interface] = []
         var translators: [TranslationPrefix] = []
     }
@@ -103,10 +104,11 @@ package struct RetryGate: Sendable {
             // The prefix of the translator is found by router advertisements or by DNS.
             return Chance(
                 paths: paths + translated.map { model.path(to: $0, constraints) }, nameServers: model.nameServers,
-                translators: model.translators)
+                resolverRevision: model.resolverRevision, translators: model.translators)
         case .name:
             return Chance(
-                paths: [model.path(constraints)], nameServers: model.nameServers, translators: model.translators)
+                paths: [model.path(constraints)], nameServers: model.nameServers,
+                resolverRevision: model.resolverRevision, translators: model.translators)
         case .link:
             return Chance(links: model.linked(constraints).filter { !$0.addresses.isEmpty })
         case .nothing:

@@ -130,6 +130,12 @@ package final class NetworkStateMonitor: Sendable {
         }
     }
 
+    /// Reports that this process has begun to query other DNS servers.
+    package func nameServersChanged() {
+        ResolverRevision.increase()
+        changed()
+    }
+
     func withManagers<Result: Sendable>(_ body: (inout ManagerState) -> Result) -> Result {
         state.withLock { body(&$0.managers) }
     }
@@ -203,17 +209,19 @@ extension NetworkModel {
     package static func current(after last: NetworkModel?, _ facts: InterfaceFacts = InterfaceFacts()) -> NetworkModel?
     {
         guard let state = try? NetlinkState.current() else { return nil }
+        let revision = ResolverRevision.current
         let resolver = ResolverState.current()
         let translators = AdvertisedTranslators.shared.prefixes()
         if let last, last.state == state, last.facts == facts, last.nameServers == resolver.servers,
-            last.searchDomains == resolver.configuration.searchDomains, last.translators == translators
+            last.searchDomains == resolver.configuration.searchDomains, last.translators == translators,
+            last.resolverRevision == revision
         {
             return last
         }
         var radios: Set<Int>?
         return NetworkModel(
             state, nameServers: resolver.servers, searchDomains: resolver.configuration.searchDomains,
-            user: System.user, facts: facts, translators: translators, overrides: .current
+            user: System.user, facts: facts, translators: translators, resolverRevision: revision, overrides: .current
         ) { link in
             if let known = last?.interface(index: link.index), known.link.name == link.name,
                 known.link.hardwareType == link.hardwareType, known.link.kind == link.kind,

@@ -8,7 +8,7 @@ package import CausewayWire
 /// Queries run on one loop and never block it. Results that need no query are returned on the caller's thread. Every
 /// method may be called from any thread.
 package final class ResolverEngine: Sendable {
-    package static let shared = ResolverEngine(on: Engine.loops[0])
+    package static let shared = ResolverEngine(on: Engine.loops[0]) { NetworkStateMonitor.shared.nameServersChanged() }
 
     /// A DNS client and its sockets, for one scope.
     private struct Channel: ~Copyable {
@@ -36,26 +36,28 @@ package final class ResolverEngine: Sendable {
         /// The channel without limits. Most queries use it.
         var usual: ChannelBox?
         var lastScope: UInt64 = 0
-        /// Whether the host's files have been read.
-        var hasSettings = false
+        /// The host's servers; `nil` before its files have been read.
+        var servers: (queried: [DNSServer], answering: [InternetAddress])?
     }
 
     let loop: any EventLoop
     let settings: ResolverSettings
     let cache = LockedValue(ResolverCache())
     private let state: LoopBound<State>
-    /// Called after each change to the host's files.
-    private let changes = LockedValue<[UInt64: @Sendable () -> Void]>([:])
+    private let serversChanged: @Sendable () -> Void
     private let hasStarted = LockedValue(false)
 
     /// - Parameters:
     ///   - loop: The loop for queries.
     ///   - files: The host's resolver files.
     ///   - port: The DNS servers' port, which the configuration files cannot specify.
+    ///   - serversChanged: Called on the loop when queries go to other servers, or when other servers answer them.
     package init(
-        on loop: any EventLoop, files: ResolverFiles = ResolverFiles(), port: UInt16 = DNSServer.usualPort
+        on loop: any EventLoop, files: ResolverFiles = ResolverFiles(), port: UInt16 = DNSServer.usualPort,
+        serversChanged: @escaping @Sendable () -> Void = {}
     ) {
         self.loop = loop
+        self.serversChanged = serversChanged
         settings = ResolverSettings(files, port: port)
         state = LoopBound(State(), to: loop)
     }
@@ -150,14 +152,16 @@ package final class ResolverEngine: Sendable {
     /// Applies the new files. If the servers have changed, clears the cache, because new servers may give other
     /// answers.
     private func filesChanged() {
-        let value = settings.latest
-        let isFirst = !state.value.hasSettings
-        state.value.hasSettings = true
-        for box in state.value.channels.values {
-            if box.channel.value.client.servers != value.servers, !isFirst { cache.withLock { $0.removeAll() } }
-            box.channel.value.client.use(value.servers, value.context.configuration.options)
+        let (value, old) = (settings.latest, state.value.servers)
+        state.value.servers = (queried: value.servers, answering: value.answering)
+        let hasNewServers = old.map { $0.queried != value.servers || $0.answering != value.answering } ?? false
+        let options = value.context.configuration.options
+        for box in state.value.channels.values where hasNewServers || box.channel.value.client.settings != options {
+            box.channel.value.client.use(value.servers, options)
         }
-        for change in changes.withLock({ $0.values.map { $0 } }) { change() }
+        guard hasNewServers else { return }
+        cache.withLock { $0.removeAll() }
+        serversChanged()
     }
 
     // MARK: On the loop

@@ -12,6 +12,8 @@ final class ResolverSettings: Sendable {
     struct Value: Sendable {
         var context = ResolverEnvironment()
         var servers: [DNSServer] = []
+        /// The servers that answer. They differ from ``servers`` if those are a local forwarder.
+        var answering: [InternetAddress] = []
     }
 
     private enum Phase {
@@ -33,6 +35,8 @@ final class ResolverSettings: Sendable {
 
     private let files: ResolverFiles
     private let phase = LockedValue(Phase.unread([]))
+    /// Called on the loop each time the files have been read.
+    private let changed = LockedValue<(@Sendable () -> Void)?>(nil)
     /// Runs all readings, one after the other.
     let queue = DispatchQueue(label: "causeway.resolver-files", target: .global())
 
@@ -72,6 +76,7 @@ final class ResolverSettings: Sendable {
             let value = self.read()
             loop.execute {
                 self.phase.withLock { phase in if case .unwatched = phase { phase = .unwatched(value) } }
+                self.changed.withLock { $0 }?()
                 body(value)
             }
         }
@@ -90,18 +95,18 @@ final class ResolverSettings: Sendable {
         // If the file names no server, the default is a server on this host (resolv.conf(5)).
         let addresses = servers.isEmpty ? [.ipv4(.loopback)] : servers
         value.servers = addresses.map { DNSServer($0, port: port) }
+        value.answering = files.answeringServers()
         return value
     }
 
     /// Watches the files, and calls `changed` on the loop each time they have been read. If they cannot be watched,
     /// ``whenRead(on:_:)`` reads them each time.
     func follow(on loop: any EventLoop, _ changed: @escaping @Sendable () -> Void) {
-        follow(on: loop, after: nil, changed)
+        self.changed.withLock { $0 = changed }
+        follow(on: loop, after: nil)
     }
 
-    private func follow(
-        on loop: any EventLoop, after old: ConfigurationFeed?, _ changed: @escaping @Sendable () -> Void
-    ) {
+    private func follow(on loop: any EventLoop, after old: ConfigurationFeed?) {
         // Wait, because programs often write a file in several steps. Use the loop's timer: a Dispatch timer needs
         // descriptors, and ends the process if there are none.
         waiting(old == nil ? .zero : Self.gathering, on: loop) { [self] in
@@ -113,11 +118,11 @@ final class ResolverSettings: Sendable {
                 old?.close()
                 let feed = watch.map { watch in
                     ConfigurationFeed(watch.descriptor, watch.names, loop) { feed in
-                        self.follow(on: loop, after: feed, changed)
+                        self.follow(on: loop, after: feed)
                     }
                 }
                 let waiting = self.adopt(value, isWatched: feed?.start() ?? false)
-                changed()
+                self.changed.withLock { $0 }?()
                 for body in waiting { body(value) }
             }
         }

@@ -5,16 +5,20 @@ package struct ResolverFiles: Sendable {
     package var configurationPath: String
     package var hostsPath: String
     package var orderPath: String
+    /// Lists the servers of the local forwarder (systemd-resolved), if there is one.
+    package var forwarderPath: String
 
     package init(
-        configuration: String = "/etc/resolv.conf", hosts: String = "/etc/hosts", order: String = "/etc/nsswitch.conf"
+        configuration: String = "/etc/resolv.conf", hosts: String = "/etc/hosts", order: String = "/etc/nsswitch.conf",
+        forwarder: String = "/run/systemd/resolve/resolv.conf"
     ) {
         configurationPath = configuration
         hostsPath = hosts
         orderPath = order
+        forwarderPath = forwarder
     }
 
-    package var paths: [String] { [configurationPath, hostsPath, orderPath] }
+    package var paths: [String] { [configurationPath, hostsPath, orderPath, forwarderPath] }
 
     /// The maximum number of bytes to read from the hosts file, which may contain long block lists. The rest of a
     /// longer file is ignored.
@@ -33,5 +37,10 @@ package struct ResolverFiles: Sendable {
     package func configuration() -> (ResolverConfiguration, servers: [InternetAddress]) {
         let configuration = ResolverConfiguration(parsing: SmallFile.text(configurationPath) ?? "")
         return (configuration, ResolverState.addresses(of: configuration))
+    }
+
+    /// Reads which servers answer queries: those of resolv.conf, or those of the local forwarder that it names.
+    package func answeringServers() -> [InternetAddress] {
+        ResolverState.current(configurationPath: configurationPath, forwarderPath: forwarderPath).servers
     }
 }

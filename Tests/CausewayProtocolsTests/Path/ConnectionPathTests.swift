@@ -374,6 +374,10 @@ struct RetryGateTests {
         scene.nameServers = [NetworkScene.address("2001:db8:77:8::3")]
         let retries = gates.indices.map { gates[$0].networkChanged(to: scene.model) }
         #expect(retries == [true, true, false])
+        // The model may have had the new servers before the resolver uses them.
+        scene.resolverRevision += 1
+        let laterRetries = gates.indices.map { gates[$0].networkChanged(to: scene.model) }
+        #expect(laterRetries == [true, true, false])
     }
 
     @Test("The requirements decide")

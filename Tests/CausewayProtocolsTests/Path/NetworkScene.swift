@@ -14,6 +14,7 @@ struct NetworkScene {
     var state = NetlinkState()
     var nameServers: [InternetAddress] = []
     var translators: [TranslationPrefix] = []
+    var resolverRevision: UInt64 = 0
     var overrides = ""
     var facts = InterfaceFacts()
 
@@ -164,7 +165,7 @@ struct NetworkScene {
     var model: NetworkModel {
         NetworkModel(
             state, nameServers: nameServers, user: 1_000, facts: facts, translators: translators,
-            overrides: InterfaceOverrides(parsing: overrides)
+            resolverRevision: resolverRevision, overrides: InterfaceOverrides(parsing: overrides)
         ) { link in Self.interfaces[link.name] }
     }
 }

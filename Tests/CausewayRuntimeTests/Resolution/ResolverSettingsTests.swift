@@ -1,6 +1,7 @@
 import CausewayProtocols
 import CausewaySystem
 import CausewayTestKit
+import CausewayTypes
 import CausewayWire
 import FoundationEssentials
 import Testing
@@ -14,18 +15,43 @@ extension Runtime {
         private final class Stage: Sendable {
             let loop = ManualLoop()
             let engine: ResolverEngine
+            /// An element for each report of new servers.
+            let newServers = Recorder<Bool>()
             private let directory: URL
 
-            init() throws {
+            /// - Parameter isWatchable: Whether the files and their directory exist from the beginning.
+            init(isWatchable: Bool = true) throws {
                 let directory = FileManager.default.temporaryDirectory.appending(path: "causeway-settings-\(UUID())")
                 self.directory = directory
-                try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-                let paths = ["resolv.conf", "hosts", "nsswitch.conf"].map { directory.appending(path: $0).path }
-                let texts = ["nameserver 127.0.0.1\n", "127.0.0.1 localhost\n192.0.2.7 box\n", "hosts: files dns\n"]
-                for (path, text) in zip(paths, texts) { try Data(text.utf8).write(to: URL(filePath: path)) }
-                let files = ResolverFiles(configuration: paths[0], hosts: paths[1], order: paths[2])
-                engine = ResolverEngine(on: loop, files: files)
+                let paths = ["resolv.conf", "hosts", "nsswitch.conf", "forwarder.conf"].map {
+                    directory.appending(path: $0).path
+                }
+                let files = ResolverFiles(
+                    configuration: paths[0], hosts: paths[1], order: paths[2], forwarder: paths[3])
+                engine = ResolverEngine(on: loop, files: files) { [newServers] in newServers.note(true) }
+                guard isWatchable else { return }
+                try write("nameserver 127.0.0.1\n", to: "resolv.conf")
+                try write("127.0.0.1 localhost\n192.0.2.7 box\n", to: "hosts")
+                try write("hosts: files dns\n", to: "nsswitch.conf")
             }
+
+            func write(_ text: String, to name: String) throws {
+                try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+                try Data(text.utf8).write(to: directory.appending(path: name))
+            }
+
+            /// Changes a file, and lets the engine read it.
+            ///
+            /// - Parameter watch: The number of the watch; each reading begins another one.
+            func change(_ name: String, to text: String, noticedBy watch: UInt64) throws {
+                try write(text, to: name)
+                loop.report(.readable, of: Registration(token: watch))
+                loop.advance(by: .milliseconds(20))
+                settle()
+            }
+
+            /// The servers that the engine queries.
+            var servers: [DNSServer] { engine.settings.latest.servers }
 
             deinit { try? FileManager.default.removeItem(at: directory) }
 
@@ -64,6 +90,53 @@ extension Runtime {
             stage.settle()
             #expect(Self.addresses(events.events) == [.ipv4(bits: 0xC000_0207, port: 0)])
             #expect(stage.engine.known(request).map(Self.addresses) == [.ipv4(bits: 0xC000_0207, port: 0)])
+        }
+
+        private static func server(_ last: UInt32) -> DNSServer {
+            DNSServer(.ipv4(IPv4Address(bits: 0x7F00_0000 + last)))
+        }
+
+        @Test("New servers are reported once, when they are in use, also those of a local forwarder")
+        func newServers() throws {
+            let stage = try Stage()
+            #expect(stage.engine.known(NameRequest("box")) == nil)
+            stage.settle()
+            #expect(stage.servers == [Self.server(1)] && stage.newServers.count == 0)
+            try stage.change("resolv.conf", to: "nameserver 127.0.0.53\n", noticedBy: 1)
+            #expect(stage.servers == [Self.server(53)] && stage.newServers.count == 1)
+            try stage.change("resolv.conf", to: "nameserver 127.0.0.53\noptions ndots:2\n", noticedBy: 2)
+            #expect(stage.newServers.count == 1)
+            try stage.change("forwarder.conf", to: "nameserver 192.0.2.1\n", noticedBy: 3)
+            #expect(stage.servers == [Self.server(53)] && stage.newServers.count == 2)
+        }
+
+        @Test("New servers empty the cache")
+        func clearedCache() throws {
+            let stage = try Stage()
+            #expect(stage.engine.known(NameRequest("box")) == nil)
+            stage.settle()
+            var answer = DNSAnswer(.noSuchName, for: "www.example.com")
+            answer.timeToLive = .seconds(3_600)
+            stage.engine.cache.withLock { $0.store(answer, for: .init("www.example.com", .a), at: System.now) }
+            try stage.change("hosts", to: "127.0.0.1 localhost\n", noticedBy: 1)
+            #expect(stage.engine.cache.withLock { $0.count } == 1)
+            try stage.change("resolv.conf", to: "nameserver 127.0.0.2\n", noticedBy: 2)
+            #expect(stage.engine.cache.withLock { $0.count } == 0)
+        }
+
+        @Test("Servers of files that cannot be watched are used from the next lookup")
+        func unwatched() throws {
+            let stage = try Stage(isWatchable: false)
+            let events = Recorder<NameEvent>()
+            _ = stage.engine.resolve(NameRequest("localhost")) { events.note($0) }
+            stage.settle()
+            #expect(stage.servers == [Self.server(1)])
+            try stage.write("nameserver 127.0.0.2\n", to: "resolv.conf")
+            for _ in 0..<2 {
+                _ = stage.engine.resolve(NameRequest("localhost")) { events.note($0) }
+                stage.settle()
+            }
+            #expect(stage.servers == [Self.server(2)] && stage.newServers.count == 1)
         }
 
         @Test("The hosts file decides about localhost, so no address is known before the first reading")
