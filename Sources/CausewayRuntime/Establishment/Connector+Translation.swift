@@ -33,7 +33,7 @@ extension Connector {
         let stranded = progress.race.addresses.filter { $0.family == .ipv4 && !$0.isLoopback }
         guard !stranded.isEmpty,
             SourceAddress.toward(stranded, over: interface).allSatisfy({ $0 == nil }),
-            let source = Self.globalSource(over: interface)
+            let network = AddressTranslation.network(over: interface)
         else { return false }
         progress.translation = .searching(stranded, answers: [])
         // Subscribe to router advertisements only when a prefix is first needed. Routers repeat them.
@@ -45,8 +45,7 @@ extension Connector {
         // The trailing dot disables the search domains in resolv.conf.
         var request = NameRequest("\(TranslationPrefix.wellKnownName).", families: [.ipv6])
         request.scope = settings.resolutionScope
-        // Each network has its own translator, so do not reuse an answer cached on another network (RFC 7050 §3).
-        request.partition = settings.resolution.partition ^ source.networkNumber
+        request.partition = settings.resolution.partition ^ network
         if let events = resolver.known(request) {
             for event in events { heardOfTranslator(event) }
         } else {
@@ -55,12 +54,6 @@ extension Connector {
             }
         }
         return true
-    }
-
-    /// Returns the source address for packets to the internet; `nil` without a route.
-    private static func globalSource(over interface: String?) -> InternetAddress? {
-        let somewhere = SocketAddress.ipv6(high: 0x0064_FF9B_0000_0000, low: 0, port: 9, scope: 0)
-        return SourceAddress.toward([somewhere], over: interface)[0]?.address
     }
 
     private var advertised: [TranslationPrefix] {
@@ -108,15 +101,5 @@ extension Failure {
     fileprivate var lacksRoute: Bool {
         domain == .posix
             && [Errno.networkUnreachable, Errno.addressNotAvailable, Errno.networkDown].contains(code)
-    }
-}
-
-extension InternetAddress {
-    /// An IPv6 address's first 64 bits, which all hosts on one link share; 0 for IPv4.
-    fileprivate var networkNumber: UInt64 {
-        switch self {
-        case .ipv4: 0
-        case .ipv6(let address): address.high
-        }
     }
 }

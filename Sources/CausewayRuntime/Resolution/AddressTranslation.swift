@@ -16,11 +16,11 @@ package enum AddressTranslation {
     package static func addresses(for hosts: [SocketAddress]) async -> [SocketAddress] {
         let stranded = hosts.filter { $0.family == .ipv4 && !$0.isLoopback }
         guard stranded.count == hosts.count, !hosts.isEmpty,
-            SourceAddress.toward(stranded).allSatisfy({ $0 == nil }), hasWayOut
+            SourceAddress.toward(stranded).allSatisfy({ $0 == nil }), let network = network()
         else { return [] }
         AdvertisedTranslators.shared.listen()
         var prefixes = AdvertisedTranslators.shared.prefixes()
-        if prefixes.isEmpty { prefixes = await discovered() }
+        if prefixes.isEmpty { prefixes = await discovered(in: network) }
         return prefixes.flatMap { prefix in
             stranded.compactMap { address in
                 guard case .ipv4(let host) = address.internetAddress, let translated = prefix.synthesize(host) else {
@@ -31,15 +31,23 @@ package enum AddressTranslation {
         }
     }
 
-    /// Whether this host has an IPv6 route to the Internet.
-    private static var hasWayOut: Bool {
+    /// Returns the first 64 bits of the source address for packets to the internet, which all hosts on one link share;
+    /// `nil` without an IPv6 route.
+    ///
+    /// This is the cache partition for the prefix. Each network has its own translator, so an answer that was cached on
+    /// another network must not be used (RFC 7050 §3).
+    static func network(over interface: String? = nil) -> UInt64? {
         let somewhere = SocketAddress.ipv6(high: TranslationPrefix.wellKnown.high, low: 0, port: 9, scope: 0)
-        return SourceAddress.toward([somewhere])[0] != nil
+        guard case .ipv6(let source) = SourceAddress.toward([somewhere], over: interface)[0]?.address else {
+            return nil
+        }
+        return source.high
     }
 
-    private static func discovered() async -> [TranslationPrefix] {
+    private static func discovered(in network: UInt64) async -> [TranslationPrefix] {
         // The trailing dot prevents the resolver from adding search domains.
-        let inquiry = await NameQuery.addresses(of: "\(TranslationPrefix.wellKnownName).", family: .ipv6)
+        let name = "\(TranslationPrefix.wellKnownName)."
+        let inquiry = await NameQuery.addresses(of: name, family: .ipv6, partition: network)
         let answers = inquiry.addresses.compactMap { found -> IPv6Address? in
             if case .ipv6(let address) = found.address.internetAddress { address } else { nil }
         }

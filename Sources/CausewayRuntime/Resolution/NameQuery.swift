@@ -58,7 +58,11 @@ package struct NameQuery: Sendable {
     /// Looks up a host as a connection would, and sorts its addresses.
     ///
     /// Cancellation: ends the lookup; the result contains the addresses found so far.
-    package static func addresses(of host: String, family: SocketAddress.Family? = nil) async -> NameQuery {
+    ///
+    /// - Parameter partition: The cache partition of the answers.
+    package static func addresses(
+        of host: String, family: SocketAddress.Family? = nil, partition: UInt64 = 0
+    ) async -> NameQuery {
         if let literal = literal(host) {
             var inquiry = NameQuery()
             let translated = family == .ipv4 ? [] : await AddressTranslation.addresses(for: [literal.0])
@@ -68,7 +72,7 @@ package struct NameQuery: Sendable {
         var families: Set<NameLookup.Family> = [.ipv4, .ipv6]
         if let family { families = family == .ipv6 ? [.ipv6] : [.ipv4] }
         let started = System.now
-        let request = NameRequest(host, families: families)
+        let request = NameRequest(host, families: families, partition: partition)
         let (events, feed) = AsyncStream<NameEvent>.makeStream()
         let resolution = ResolverEngine.shared.resolve(request) { event in
             feed.yield(event)
