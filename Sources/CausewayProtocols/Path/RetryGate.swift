@@ -19,12 +19,45 @@ package enum NetworkNeed: Equatable, Sendable {
 /// One gate serves all attempts of a connection. It compares each network with the one of its latest check, so that a
 /// change during an attempt, or before the connection waits again, is not lost.
 package struct RetryGate: Sendable {
+    /// What an attempt depends on. The type and the cost of an interface are left out: network managers report them
+    /// later than the kernel reports the interface, and again each time that a connection begins to wait.
     private struct Chance: Equatable, Sendable {
-        var paths: [PathEvaluation] = []
+        /// The routes to each destination, without an order: among equal routes, the type of the interface decides it.
+        var routes: [Set<Route>] = []
         var nameServers: [InternetAddress] = []
         var resolverRevision: UInt64 = 0
-        var links: [NetworkModel.Interface] = []
+        var links: [Link] = []
         var translators: [TranslationPrefix] = []
+    }
+
+    private struct Route: Hashable, Sendable {
+        let interfaceIndex: Int
+        let family: InternetAddress.Family
+        let gateway: InternetAddress?
+        let source: InternetAddress?
+        let metric: UInt32
+        let isKernelChoice: Bool
+
+        init(_ way: PathWay) {
+            interfaceIndex = way.interface.index
+            family = way.family
+            gateway = way.gateway?.unscoped
+            source = way.source?.unscoped
+            metric = way.metric
+            isKernelChoice = way.isKernelChoice
+        }
+    }
+
+    private struct Link: Equatable, Sendable {
+        let index: Int
+        let addresses: [InternetAddress]
+        let flags: [NetlinkAddress.Flags]
+
+        init(_ interface: NetworkModel.Interface) {
+            index = interface.index
+            addresses = interface.addresses.map(\.address.unscoped)
+            flags = interface.addresses.map(\.flags)
+        }
     }
 
     /// A failed attempt, until the network is checked again.
@@ -80,7 +113,7 @@ package struct RetryGate: Sendable {
 
     private static func isSatisfied(_ chance: Chance, _ need: NetworkNeed) -> Bool {
         switch need {
-        case .addresses, .name: chance.paths.contains(where: \.isSatisfied)
+        case .addresses, .name: chance.routes.contains { !$0.isEmpty }
         case .link: !chance.links.isEmpty
         case .nothing: false
         }
@@ -97,20 +130,21 @@ package struct RetryGate: Sendable {
     private static func chance(_ need: NetworkNeed, _ constraints: PathConstraints, in model: NetworkModel) -> Chance {
         switch need {
         case .addresses(let addresses):
-            let paths = addresses.map { model.path(to: $0, constraints) }
-            guard !paths.contains(where: \.isSatisfied) else { return Chance(paths: paths) }
+            let routes = addresses.map { Set(model.ways(to: $0, constraints).map(Route.init)) }
+            guard routes.allSatisfy(\.isEmpty) else { return Chance(routes: routes) }
             let translated = translated(addresses)
-            guard !translated.isEmpty else { return Chance(paths: paths) }
+            guard !translated.isEmpty else { return Chance(routes: routes) }
             // The prefix of the translator is found by router advertisements or by DNS.
             return Chance(
-                paths: paths + translated.map { model.path(to: $0, constraints) }, nameServers: model.nameServers,
-                resolverRevision: model.resolverRevision, translators: model.translators)
+                routes: translated.map { Set(model.ways(to: $0, constraints).map(Route.init)) },
+                nameServers: model.nameServers, resolverRevision: model.resolverRevision,
+                translators: model.translators)
         case .name:
             return Chance(
-                paths: [model.path(constraints)], nameServers: model.nameServers,
+                routes: [Set(model.waysToEverywhere(constraints).map(Route.init))], nameServers: model.nameServers,
                 resolverRevision: model.resolverRevision, translators: model.translators)
         case .link:
-            return Chance(links: model.linked(constraints).filter { !$0.addresses.isEmpty })
+            return Chance(links: model.linked(constraints).filter { !$0.addresses.isEmpty }.map(Link.init))
         case .nothing:
             return Chance()
         }

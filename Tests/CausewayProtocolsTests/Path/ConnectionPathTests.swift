@@ -368,9 +368,6 @@ struct RetryGateTests {
         var scene = Self.network(8)
         let needs = [Self.server, .name, .addresses([NetworkScene.address("2001:db8::9")])]
         var gates = needs.map { RetryGate($0, PathConstraints(), in: scene.model) }
-        // An address of the second server, because the path to a host says whether there is any.
-        scene.nameServers = [NetworkScene.address("2001:db8:77:8::2")]
-        _ = gates.indices.map { gates[$0].networkChanged(to: scene.model) }
         scene.nameServers = [NetworkScene.address("2001:db8:77:8::3")]
         let retries = gates.indices.map { gates[$0].networkChanged(to: scene.model) }
         #expect(retries == [true, true, false])
@@ -378,6 +375,30 @@ struct RetryGateTests {
         scene.resolverRevision += 1
         let laterRetries = gates.indices.map { gates[$0].networkChanged(to: scene.model) }
         #expect(laterRetries == [true, true, false])
+    }
+
+    @Test("The type and the cost of an interface, which network managers report later, trigger no retry")
+    func reportedLater() {
+        for need in [Self.server, .name, .link] {
+            var scene = NetworkScene.twoPaths
+            scene.plugInEthernet(metric: 50)
+            // With the same metric as wifi0: the type decides which comes first.
+            scene.add("tun0", "10.77.5.2/24", "fd77:5::2/64")
+            scene.route("default", via: "10.77.5.1", "tun0", metric: 100)
+            scene.route("::/0", via: "fd77:5::1", "tun0", metric: 100)
+            var gate = RetryGate(need, PathConstraints(), in: scene.model)
+            scene.facts["wifi0"] = InterfaceFacts.Entry(isMetered: true, isCellular: true)
+            let isRetried = gate.networkChanged(to: scene.model)
+            #expect(gate.isSatisfied && !isRetried, "\(need)")
+        }
+        var constraints = PathConstraints()
+        constraints.prohibitsExpensive = true
+        var scene = NetworkScene.twoPaths
+        scene.facts["wifi0"] = InterfaceFacts.Entry(isMetered: true)
+        var gate = RetryGate(Self.server, constraints, in: scene.model)
+        scene.facts["wifi0"] = InterfaceFacts.Entry(isMetered: false)
+        let isRetried = gate.networkChanged(to: scene.model)
+        #expect(isRetried, "the cost decides whether the connection may use the interface")
     }
 
     @Test("The requirements decide")
