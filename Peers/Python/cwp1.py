@@ -97,10 +97,10 @@ class Peer:
 
     def message(self, data):
         for start in range(0, max(1, len(data)), PAYLOAD):
-            while self.sent + PAYLOAD > self.credit:
+            while self.sent + PAYLOAD + OVERHEAD > self.credit:
                 self.step(1)
             part = data[start : start + PAYLOAD]
-            self.sent += len(part)
+            self.sent += len(part) + OVERHEAD
             self.link.send(DATA, part, flags=2 if start + PAYLOAD < len(data) else 0)
 
     def stream(self, data):
@@ -148,7 +148,7 @@ class Peer:
 
     def data(self, flags, payload):
         if flags & 1:
-            self.message_bytes += len(payload)
+            self.message_bytes += len(payload) + OVERHEAD
         self.partial += payload
         if flags & 2:
             return

@@ -18,6 +18,8 @@ NUMBERED = {
     SAS_COMMIT, SAS_NONCE, SAS_REVEAL, SAS_RESULT,
 }
 PAYLOAD = 16_384
+# What each DATA frame counts besides its bytes.
+OVERHEAD = 64
 
 
 def field(tag, value):

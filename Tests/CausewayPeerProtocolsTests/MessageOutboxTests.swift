@@ -52,7 +52,19 @@ struct MessageOutboxTests {
         let sends: [([UInt8], String?)] = [
             ([1, 1], "a"), ([2, 2], nil), ([3], nil), ([4, 4], "a"), ([5, 5, 5], "a"),
         ]
-        let results = sends.map { bytes, key in traffic.send(bytes, reliably: true, key: key, limit: 4) }
+        let limit = 4 + 2 * PeerLimits.messageOverhead
+        let results = sends.map { bytes, key in traffic.send(bytes, reliably: true, key: key, limit: limit) }
         #expect(results == [.queued, .queued, .full, .queued, .full])
+    }
+
+    @Test("Empty messages fill a queue too", arguments: [true, false])
+    func empty(reliably: Bool) {
+        var traffic = MemberTraffic(member: MemberID(SessionID(1), PeerKey(id: 2, high: 2, low: 0)), isOdd: true)
+        let count = PeerLimits.unreliableMessage / PeerLimits.messageOverhead + 1
+        let results = (0...count).map { _ in
+            traffic.send([], reliably: reliably, limit: PeerLimits.unreliableMessage)
+        }
+        #expect(results.prefix(count).allSatisfy { $0 == .queued })
+        #expect(results.last == (reliably ? .full : .dropped))
     }
 }

@@ -119,10 +119,42 @@ struct PeerMachineTests {
         let received = network.messageBytes
         #expect((3 << 20)...(5 << 20) ~= received)
         for _ in 0..<20 {
-            receiver.queue.consumed(network.takeMessageBytes(), at: network.now)
+            for size in network.takeMessages() { receiver.queue.consumed(size, at: network.now) }
             network.exchange(&sender, &receiver)
         }
         #expect(network.total == 10_000_000)
+    }
+
+    @Test("A program that takes no messages stops a peer that sends empty ones too, and starts it again")
+    func emptyMessages() {
+        let member = MemberID(SessionID(1), key(2))
+        var (sender, receiver) = (
+            MemberTraffic(member: member, isOdd: true), MemberTraffic(member: member, isOdd: false)
+        )
+        var network = TrafficPair()
+        let limit = PeerLimits.window / PeerLimits.messageOverhead
+        for _ in 0..<(limit + 100) { _ = sender.send([], reliably: true, limit: 64 << 20) }
+        network.exchange(&sender, &receiver)
+        let held = network.takeMessages()
+        #expect(held.count == limit && sender.awaitsAcknowledgment)
+        for size in held { receiver.queue.consumed(size, at: network.now) }
+        network.exchange(&sender, &receiver)
+        #expect(network.takeMessages().count == 100 && !sender.awaitsAcknowledgment)
+    }
+
+    @Test("A peer that sends more empty messages than its credit permits is refused")
+    func tooManyEmptyMessages() {
+        var receiver = MemberTraffic(member: MemberID(SessionID(1), key(2)), isOdd: true)
+        var actions: Deque<PeerAction> = []
+        let message = PeerFrame(.data, flags: .numbered)
+        let limit = PeerLimits.window / PeerLimits.messageOverhead
+        var reason: PeerReason?
+        do throws(PeerReason) {
+            for _ in 0...limit { _ = try receiver.received(message, at: .zero, &actions) }
+        } catch {
+            reason = error
+        }
+        #expect(reason == .tooMuch && actions.count == limit)
     }
 
     @Test("An acknowledgment is due 50 ms after a frame, and at once after a resumption, at any reading of the clock")
@@ -232,12 +264,16 @@ extension VerificationMachine.Action {
 /// Carries frames between two sides of a member without a link.
 private struct TrafficPair {
     private(set) var now: Duration = .zero
-    private(set) var messageBytes = 0
+    private var sizes: [Int] = []
     private(set) var total = 0
 
-    mutating func takeMessageBytes() -> Int {
-        defer { messageBytes = 0 }
-        return messageBytes
+    /// The bytes of the messages that the program holds.
+    var messageBytes: Int { sizes.reduce(0, +) }
+
+    /// Returns the sizes of the messages that the program holds, and forgets them.
+    mutating func takeMessages() -> [Int] {
+        defer { sizes = [] }
+        return sizes
     }
 
     mutating func exchange(_ one: inout MemberTraffic, _ other: inout MemberTraffic) {
@@ -253,7 +289,7 @@ private struct TrafficPair {
         while let frame = from.nextFrame(at: now, &actions) { _ = try? to.received(frame, at: now, &actions) }
         for action in actions {
             guard case .message(_, let bytes, _) = action else { continue }
-            messageBytes += bytes.count
+            sizes.append(bytes.count)
             total += bytes.count
         }
     }

@@ -168,12 +168,14 @@ struct PeerMeshTests {
         for index in 1...2 { network.invite(0, index) }
         #expect(network.run(.seconds(2)) { network.peers.allSatisfy { $0.connected.count == 2 } })
         let both = [network.peers[0].member(network.peers[1]), network.peers[0].member(network.peers[2])]
-        let message = [UInt8](repeating: 1, count: PeerLimits.message)
+        // Four of them fill the queue of 64 MiB, with the overhead of each.
+        let message = [UInt8](repeating: 1, count: PeerLimits.message - PeerLimits.messageOverhead)
+        let tooLong = [UInt8](repeating: 1, count: PeerLimits.message + 1)
         let results = network.call(0) { peer in
             let filled = (0..<8).map { _ in peer.mesh.send(message, to: both[0], reliably: true, at: network.now) }
             let refused = peer.mesh.send([2], toAll: both, reliably: true, at: network.now)
             let dropped = peer.mesh.send([2], toAll: both, reliably: false, at: network.now)
-            let long = peer.mesh.send(message + [0], toAll: both, reliably: true, at: network.now)
+            let long = peer.mesh.send(tooLong, toAll: both, reliably: true, at: network.now)
             return (filled.contains(.full), refused, dropped, long)
         }
         #expect(results == (true, .full, .queued, .tooLarge))

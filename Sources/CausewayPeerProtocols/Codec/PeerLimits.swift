@@ -7,6 +7,9 @@ package enum PeerLimits {
     /// A reliable message.
     package static let message = 16 << 20
     package static let unreliableMessage = 64 << 10
+    /// What a message costs besides its content while it is queued, sent or held for the program, so that a flood of
+    /// empty messages is bounded too. Each reliable `DATA` frame takes this from the credit.
+    package static let messageOverhead = 64
     package static let name = 255
     /// An invitation's context: the inviter's bytes for the invited program.
     package static let context = 64 << 10
@@ -29,8 +32,8 @@ package enum PeerLimits {
     package static let streamWindow = 256 << 10
     /// Flow-control window per resource.
     package static let resourceWindow = 4 << 20
-    /// Unreliable messages that the program has not consumed; each counts 64 bytes more. A message that would exceed
-    /// this limit is dropped.
+    /// Unreliable messages that the program has not consumed, with ``messageOverhead`` for each. A message that would
+    /// exceed this limit is dropped.
     package static let unreliableHeld = 1 << 20
 }
 

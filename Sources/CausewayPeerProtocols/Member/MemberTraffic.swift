@@ -37,7 +37,7 @@ struct MemberTraffic: Sendable {
         guard message.count <= PeerLimits.message else { return .tooLarge }
         // Unreliable messages over 64 KiB are sent reliably.
         if !reliably, message.count <= PeerLimits.unreliableMessage {
-            guard unreliable.outbox.byteCount + message.count <= PeerLimits.unreliableMessage else { return .dropped }
+            guard unreliable.hasRoom(for: message.count) else { return .dropped }
             unreliable.outbox.append(message)
             return .queued
         }
@@ -53,7 +53,7 @@ struct MemberTraffic: Sendable {
     /// Whether ``send(_:reliably:limit:)`` would not return ``SendResult/full``. An empty queue is never full.
     func hasRoom(for byteCount: Int, reliably: Bool, limit: Int) -> Bool {
         let isDroppable = !reliably && byteCount <= PeerLimits.unreliableMessage
-        return isDroppable || outbox.byteCount == 0 || outbox.byteCount + byteCount <= limit
+        return isDroppable || outbox.isEmpty || outbox.cost + byteCount <= limit
     }
 
     mutating func activate(_ channel: Channel) { scheduler.activate(channel) }
@@ -103,7 +103,7 @@ struct MemberTraffic: Sendable {
     private func size(of channel: Channel) -> Int? {
         switch channel {
         case .messages:
-            guard queue.hasRoom, let size = outbox.nextSize, size <= queue.messageRoom else { return nil }
+            guard let size = outbox.nextSize, queue.permits(messageBytes: size) else { return nil }
             return size
         case .stream(let number): return queue.hasRoom ? streams.outgoing[number]?.nextSize : nil
         case .part(let number): return resources.sends[number]?.nextSize(atMost: PeerLimits.framePayload - 8)
@@ -113,7 +113,7 @@ struct MemberTraffic: Sendable {
     private mutating func nextMessageFrame(_ actions: inout Deque<PeerAction>) -> PeerFrame? {
         guard let fragment = outbox.next() else { return nil }
         queue.sentMessageBytes(fragment.bytes.count)
-        if wasFull, outbox.byteCount < PeerLimits.window {
+        if wasFull, outbox.cost < PeerLimits.window {
             wasFull = false
             actions.append(.space(member))
         }

@@ -53,8 +53,9 @@ extension PeerMesh {
         return self[member]?.traffic?.hasRoom(for: byteCount, reliably: reliably, limit: limit) ?? true
     }
 
-    /// Reports that the program has consumed a message. Without this call, a peer sends at most 4 MiB in reliable
-    /// messages, and unreliable messages above ``PeerLimits/unreliableHeld`` are dropped.
+    /// Reports that the program has consumed one message. Without this call, a peer sends at most 4 MiB in reliable
+    /// messages, with ``PeerLimits/messageOverhead`` for each, and unreliable messages above
+    /// ``PeerLimits/unreliableHeld`` are dropped.
     package mutating func consumed(_ byteCount: Int, from member: MemberID, isReliable: Bool = true, at now: Duration) {
         _ = withTraffic(member, at: now) { traffic, _ in
             if isReliable {

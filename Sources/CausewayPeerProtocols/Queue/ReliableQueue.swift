@@ -28,9 +28,10 @@ struct ReliableQueue: Sendable {
 
     mutating func nextReplay() -> PeerFrame? { log.nextReplay() }
 
-    /// Message bytes that the peer permits now.
-    var messageRoom: Int { hasRoom ? credit.room : 0 }
+    /// Whether a frame with message bytes, possibly none, may be sent now.
+    func permits(messageBytes count: Int) -> Bool { hasRoom && credit.permits(count) }
 
+    /// Counts a frame with message bytes.
     mutating func sentMessageBytes(_ count: Int) { credit.sent(count) }
 
     // Acknowledgments
@@ -65,11 +66,13 @@ struct ReliableQueue: Sendable {
         schedule.owe(frames: 1, bytes: byteCount, at: now)
     }
 
-    /// Counts message bytes. Returns whether the peer respects its limit.
+    /// Counts a frame with message bytes. Returns whether the peer respects its limit.
     mutating func messageBytesArrived(_ count: Int) -> Bool { credit.arrived(count) }
 
+    /// Counts a complete message, which the program now holds.
     mutating func messageDelivered(_ count: Int) { credit.delivered(count) }
 
+    /// Counts a message that the program has consumed.
     mutating func consumed(_ count: Int, at now: Duration) {
         // The peer may be waiting for credit: send an acknowledgment with the new credit at once.
         if credit.consumed(count) { schedule.owe(frames: AcknowledgmentSchedule.frameCount, bytes: 0, at: now) }
@@ -106,7 +109,8 @@ private struct AcknowledgmentSchedule: Sendable {
 }
 
 /// Credit-based flow control for messages. The receiver grants a limit on the total bytes since the start: bytes
-/// arrived, minus bytes that the program has not consumed, plus the window.
+/// arrived, minus bytes that the program has not consumed, plus the window. Each frame, and each message that the
+/// program holds, counts ``PeerLimits/messageOverhead`` bytes more.
 private struct MessageCredit: Sendable {
     private var sentCount: UInt64 = 0
     private var limit = UInt64(PeerLimits.window)
@@ -114,22 +118,24 @@ private struct MessageCredit: Sendable {
     private var outstanding: UInt64 = 0
     private var granted = UInt64(PeerLimits.window)
 
-    var room: Int { limit > sentCount ? Int(clamping: limit - sentCount) : 0 }
+    private static func cost(of count: Int) -> UInt64 { UInt64(max(0, count) + PeerLimits.messageOverhead) }
 
-    mutating func sent(_ count: Int) { sentCount += UInt64(count) }
+    func permits(_ count: Int) -> Bool { sentCount + Self.cost(of: count) <= limit }
+
+    mutating func sent(_ count: Int) { sentCount += Self.cost(of: count) }
     mutating func limitArrived(_ value: UInt64) { limit = max(limit, value) }
 
     mutating func arrived(_ count: Int) -> Bool {
-        arrivedCount += UInt64(count)
+        arrivedCount += Self.cost(of: count)
         return arrivedCount <= granted
     }
 
-    mutating func delivered(_ count: Int) { outstanding += UInt64(count) }
+    mutating func delivered(_ count: Int) { outstanding += Self.cost(of: count) }
 
     /// Counts consumed bytes. Returns whether the peer may be waiting for credit that is now available.
     mutating func consumed(_ count: Int) -> Bool {
         let before = available
-        outstanding -= min(outstanding, UInt64(max(0, count)))
+        outstanding -= min(outstanding, Self.cost(of: count))
         let isLow = granted - min(granted, arrivedCount) < UInt64(PeerLimits.window) / 2
         return isLow && available > before && available >= granted + UInt64(PeerLimits.window) / 4
     }

@@ -57,7 +57,7 @@ enum LinkTrials {
             case 3: _ = queue.record(PeerFrame(.data, payload: [1, 2, 3]))
             case 4: if queue.messageBytesArrived(byteCount) { queue.messageDelivered(byteCount) }
             case 5: queue.consumed(byteCount, at: now)
-            case 6: queue.sentMessageBytes(min(queue.messageRoom, byteCount))
+            case 6: if queue.permits(messageBytes: byteCount) { queue.sentMessageBytes(byteCount) }
             case 7: _ = queue.nextReplay()
             case 8: _ = queue.resume(from: UInt64(random.integer(in: 0...5)), at: now)
             default:
