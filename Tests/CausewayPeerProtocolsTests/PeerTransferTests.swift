@@ -94,6 +94,33 @@ struct PeerTransferTests {
         #expect(network.peers[0].connected.isEmpty)
     }
 
+    @Test("Calls for a stream of an earlier membership do not touch the stream with its number in the next one")
+    func earlierMembership() throws {
+        let network = pair(3)
+        let two = network.peers[1]
+        let first = try openStream(network)
+        let incoming = try #require(two.streams.keys.first)
+        network.call(0) { $0.mesh.leave($0.session, at: network.now) }
+        network.run(.seconds(2))
+        network.invite(0, 1)
+        network.run(.seconds(2))
+        let second = try openStream(network)
+        #expect(first.number == second.number)
+        network.call(1) { $0.mesh.resetStream(incoming, at: network.now) }
+        network.call(0) { $0.mesh.resetStream(first, at: network.now) }
+        let count = network.call(0) { $0.mesh.write(second, [1, 2], at: network.now) }
+        network.run(.seconds(1))
+        #expect(count == 2 && Array(two.streams.values) == [[1, 2]] && two.failedStreams.isEmpty)
+    }
+
+    private func openStream(_ network: PeerNetwork) throws -> ChannelID {
+        let channel = network.call(0) {
+            $0.mesh.openStream("s", to: $0.member(network.peers[1]), at: network.now)
+        }
+        network.run(.seconds(1))
+        return try #require(channel)
+    }
+
     @Test("Both users see one code; a confirmation of both verifies, a refusal of one ends the link")
     func codes() {
         for refuses in [false, true] {

@@ -49,7 +49,13 @@ package struct MemberID: Hashable, Sendable {
 package struct ChannelID: Hashable, Sendable {
     package let member: MemberID
     package let number: UInt16
-    package init(_ member: MemberID, _ number: UInt16) { (self.member, self.number) = (member, number) }
+    /// The link on which the member joined. If the member leaves and returns, the numbers begin again, and the program
+    /// may still hold streams and transfers from before.
+    let membership: LinkID
+
+    init(_ member: MemberID, _ number: UInt16, in membership: LinkID) {
+        (self.member, self.number, self.membership) = (member, number, membership)
+    }
 }
 
 /// A peer's address and port.

@@ -11,6 +11,8 @@ struct MemberTraffic: Sendable {
     }
 
     let member: MemberID
+    /// The link on which the member joined, which tells its memberships apart.
+    let membership: LinkID
     var queue = ReliableQueue()
     /// Numbered frames without program content. They do not wait for window space.
     var control: Deque<PeerFrame> = []
@@ -24,8 +26,8 @@ struct MemberTraffic: Sendable {
     /// Whether a send returned ``SendResult/full``.
     private var wasFull = false
 
-    init(member: MemberID, isOdd: Bool) {
-        self.member = member
+    init(member: MemberID, isOdd: Bool, joinedOn link: LinkID = LinkID(0)) {
+        (self.member, membership) = (member, link)
         streams = StreamTable(isOdd: isOdd)
         resources = ResourceTransfer(isOdd: isOdd)
     }
@@ -167,7 +169,7 @@ struct MemberTraffic: Sendable {
         if let done = resources.takeDone(number) { control.append(done) }
     }
 
-    func channel(_ number: UInt16) -> ChannelID { ChannelID(member, number) }
+    func channel(_ number: UInt16) -> ChannelID { ChannelID(member, number, in: membership) }
 
     // Ends
 

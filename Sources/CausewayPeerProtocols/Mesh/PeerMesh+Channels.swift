@@ -14,6 +14,14 @@ extension PeerMesh {
         return result
     }
 
+    /// Changes the traffic of a stream's or resource's member. Returns `nil` also if the member has left and returned.
+    private mutating func withTraffic<Result>(
+        _ channel: ChannelID, at now: Duration, _ body: (inout MemberTraffic, inout Deque<PeerAction>) -> Result
+    ) -> Result? {
+        guard self[channel.member]?.traffic?.membership == channel.membership else { return nil }
+        return withTraffic(channel.member, at: now, body)
+    }
+
     // Messages
 
     /// Queues a message for a member. Reliable messages arrive once and in order, even if the link is replaced.
@@ -74,19 +82,19 @@ extension PeerMesh {
     /// Opens a stream to a member. Returns `nil` if the member is not connected, the name exceeds 255 bytes, or 256 streams are open.
     package mutating func openStream(_ name: String, to member: MemberID, at now: Duration) -> ChannelID? {
         guard name.utf8.count <= PeerLimits.name else { return nil }
-        let number: UInt16?? = withTraffic(member, at: now) { traffic, _ in
+        let channel: ChannelID?? = withTraffic(member, at: now) { traffic, _ in
             guard let number = traffic.streams.open() else { return nil }
             var fields = PeerFields()
             fields.append(1, name)
             traffic.control.append(PeerFrame(.streamOpen, channel: number, fields: fields))
-            return number
+            return traffic.channel(number)
         }
-        return number.flatMap { $0 }.map { ChannelID(member, $0) }
+        return channel.flatMap { $0 }
     }
 
     /// Queues stream bytes. Returns the number accepted; if not all are, ``PeerAction/streamSpace(_:_:)`` follows.
     package mutating func write(_ channel: ChannelID, _ bytes: [UInt8], at now: Duration) -> Int {
-        withTraffic(channel.member, at: now) { traffic, _ in
+        withTraffic(channel, at: now) { traffic, _ in
             let count = traffic.streams.write(channel.number, bytes)
             traffic.activate(.stream(channel.number))
             return count
@@ -95,7 +103,7 @@ extension PeerMesh {
 
     /// Ends a stream after its queued bytes. ``PeerAction/streamEnded(_:)`` follows when they are sent.
     package mutating func endStream(_ channel: ChannelID, at now: Duration) {
-        _ = withTraffic(channel.member, at: now) { traffic, events in
+        _ = withTraffic(channel, at: now) { traffic, events in
             traffic.streams.end(channel.number)
             traffic.endStreamIfDrained(channel.number, &events)
         }
@@ -103,7 +111,7 @@ extension PeerMesh {
 
     /// Ends an incoming or outgoing stream at once. No event follows on this side.
     package mutating func resetStream(_ channel: ChannelID, at now: Duration) {
-        _ = withTraffic(channel.member, at: now) { traffic, _ in
+        _ = withTraffic(channel, at: now) { traffic, _ in
             guard traffic.streams.remove(channel.number) else { return }
             traffic.control.append(PeerBodies.reason(.streamReset, .left, channel: channel.number))
         }
@@ -111,7 +119,7 @@ extension PeerMesh {
 
     /// Reports that the program has consumed stream bytes. Without this call, a peer sends at most 256 KiB.
     package mutating func consumedStream(_ channel: ChannelID, _ byteCount: Int, at now: Duration) {
-        _ = withTraffic(channel.member, at: now) { traffic, _ in
+        _ = withTraffic(channel, at: now) { traffic, _ in
             guard let limit = traffic.streams.consumed(channel.number, byteCount) else { return }
             traffic.control.append(
                 PeerFrame(.streamWindow, channel: channel.number, fields: PeerFields().with(1, limit)))
@@ -124,12 +132,12 @@ extension PeerMesh {
     package mutating func offer(_ offer: ResourceOffer, to member: MemberID, at now: Duration) -> ChannelID? {
         var named = offer
         named.name = ResourceOffer.safeName(offer.name)
-        let number: UInt16?? = withTraffic(member, at: now) { traffic, _ in
+        let channel: ChannelID?? = withTraffic(member, at: now) { traffic, _ in
             guard let (number, frame) = traffic.resources.offer(named) else { return nil }
             traffic.control.append(frame)
-            return number
+            return traffic.channel(number)
         }
-        return number.flatMap { $0 }.map { ChannelID(member, $0) }
+        return channel.flatMap { $0 }
     }
 
     /// Passes file bytes, in answer to ``PeerAction/resourceWanted(_:offset:count:)``.
@@ -143,37 +151,37 @@ extension PeerMesh {
     package mutating func provide(
         _ channel: ChannelID, _ bytes: [UInt8], isLast: Bool, digest: [UInt8]? = nil, at now: Duration
     ) {
-        _ = withTraffic(channel.member, at: now) { traffic, events in
+        let isKnown: Void? = withTraffic(channel, at: now) { traffic, events in
             traffic.resources.provide(channel.number, bytes, isLast: isLast, digest: digest)
             traffic.advanceResource(channel.number, &events)
         }
-        activateParts(of: channel.member, channel.number, at: now)
+        if isKnown != nil { activateParts(of: channel.member, channel.number, at: now) }
     }
 
     /// Accepts an offer, starting at the first missing byte.
     package mutating func fetch(_ channel: ChannelID, from offset: UInt64 = 0, at now: Duration) {
-        _ = withTraffic(channel.member, at: now) { traffic, _ in
+        _ = withTraffic(channel, at: now) { traffic, _ in
             if let frame = traffic.resources.fetch(channel.number, from: offset) { traffic.control.append(frame) }
         }
     }
 
     /// Reports that resource bytes were written to the file. Without this call, a peer sends at most 4 MiB.
     package mutating func consumedResource(_ channel: ChannelID, _ byteCount: Int, at now: Duration) {
-        _ = withTraffic(channel.member, at: now) { traffic, _ in
+        _ = withTraffic(channel, at: now) { traffic, _ in
             if let frame = traffic.resources.consumed(channel.number, byteCount) { traffic.control.append(frame) }
         }
     }
 
     /// Reports that the complete file is stored. This is the receiver's final call; no event follows on this side.
     package mutating func stored(_ channel: ChannelID, at now: Duration) {
-        _ = withTraffic(channel.member, at: now) { traffic, _ in
+        _ = withTraffic(channel, at: now) { traffic, _ in
             if let frame = traffic.resources.stored(channel.number) { traffic.control.append(frame) }
         }
     }
 
     /// Ends a resource on either side. No event follows on this side; the peer gets ``PeerAction/resourceFailed(_:_:)``.
     package mutating func cancelResource(_ channel: ChannelID, _ reason: PeerReason = .left, at now: Duration) {
-        _ = withTraffic(channel.member, at: now) { traffic, _ in
+        _ = withTraffic(channel, at: now) { traffic, _ in
             guard traffic.resources.remove(channel.number) else { return }
             traffic.control.append(PeerBodies.reason(.cancel, reason, channel: channel.number))
         }

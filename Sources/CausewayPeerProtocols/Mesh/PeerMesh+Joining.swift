@@ -115,7 +115,7 @@ extension PeerMesh {
         found.exporter = facts.exporter
         found.repair.isDialler = link.isDialler
         found.handle = found.handle ?? link.hello?.handle
-        found.traffic = MemberTraffic(member: member, isOdd: own.key < member.peer)
+        found.traffic = MemberTraffic(member: member, isOdd: own.key < member.peer, joinedOn: id)
         self[member] = found
         links[id]?.machine.enter(.joined, at: now)
         for other in links.keys.sorted() where other != id && links[other]?.member == member {

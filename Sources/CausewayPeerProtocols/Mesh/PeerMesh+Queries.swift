@@ -4,6 +4,7 @@ extension PeerMesh {
 
     /// Returns the number of bytes that ``write(_:_:at:)`` would accept.
     package func streamSpace(_ channel: ChannelID) -> Int {
-        self[channel.member]?.traffic?.streams.outgoing[channel.number]?.space ?? 0
+        guard self[channel.member]?.traffic?.membership == channel.membership else { return 0 }
+        return self[channel.member]?.traffic?.streams.outgoing[channel.number]?.space ?? 0
     }
 }
