@@ -129,7 +129,7 @@ class Peer:
             self.data(flags, payload)
         elif kind == ACK:
             self.credit = max(self.credit, int.from_bytes(fields(payload)[2][0], "big"))
-        elif kind in (STREAM_OPEN, STREAM_DATA, STREAM_END):
+        elif kind in (STREAM_OPEN, STREAM_DATA, STREAM_END, STREAM_RESET):
             self.stream_frame(kind, channel, payload)
         elif kind in (OFFER, GET, PART, DONE, CANCEL):
             self.resource_frame(kind, channel, payload)
@@ -164,9 +164,11 @@ class Peer:
             self.streams[channel] += payload
             limit = len(self.streams[channel]) + 262_144
             self.link.send(STREAM_WINDOW, field(1, limit.to_bytes(8, "big")), channel)
-        else:
+        elif channel in self.streams:
             data = self.streams.pop(channel)
-            note("stream", bytes=len(data), sha256=hashlib.sha256(data).hexdigest())
+            event = "stream" if kind == STREAM_END else "stream reset"
+            note(event, bytes=len(data), sha256=hashlib.sha256(data).hexdigest())
+            self.link.send(STREAM_END, b"", channel)
 
     def resource_frame(self, kind, channel, payload):
         if kind == OFFER:

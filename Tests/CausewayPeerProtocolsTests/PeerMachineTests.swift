@@ -168,6 +168,37 @@ struct PeerMachineTests {
         #expect(!isPossible)
     }
 
+    // Streams
+
+    @Test("Streams that a peer has ended count and keep their numbers until the program has released them")
+    func unreleasedStreams() throws {
+        var table = StreamTable(isOdd: true)
+        for number in 1...UInt16(PeerLimits.streams) {
+            let end = PeerFrame(number % 2 == 0 ? .streamEnd : .streamReset, channel: 2 * number)
+            let events = try [table.received(PeerFrame(.streamOpen, channel: 2 * number)), table.received(end)]
+            try #require(events.count { $0 != nil } == 2)
+        }
+        let excess = try table.received(PeerFrame(.streamOpen, channel: 2 * UInt16(PeerLimits.streams) + 2))
+        #expect(excess == .violation(.tooMuch))
+        let taken = try table.received(PeerFrame(.streamOpen, channel: 2))
+        #expect(taken == .violation(.protocolViolation))
+        let frames = [table.release(2), table.release(2)]
+        #expect(frames == [PeerFrame(.streamEnd, channel: 2), nil])
+        let next = try table.received(PeerFrame(.streamOpen, channel: 2))
+        #expect(next == .opened(2, name: ""))
+        let lost = table.removeAll()
+        #expect(lost == [2])
+    }
+
+    @Test("A peer cannot release a stream that has not ended")
+    func earlyRelease() throws {
+        var table = StreamTable(isOdd: true)
+        let opened = table.open()
+        let number = try #require(opened)
+        let early = try table.received(PeerFrame(.streamEnd, channel: number))
+        #expect(early == .violation(.protocolViolation))
+    }
+
     // Verification
 
     @Test("After codes that do not match, no further comparison begins")

@@ -94,6 +94,40 @@ struct PeerTransferTests {
         #expect(network.peers[0].connected.isEmpty)
     }
 
+    @Test("256 streams whose receiver has not released them are all that can be opened, and others in their place")
+    func unreleased() {
+        let network = pair(8)
+        let receiver = network.peers[1]
+        receiver.releasesStreams = false
+        #expect(openAll(network, 300) == 256)
+        #expect(receiver.endedStreams.count + receiver.failedStreams.count == 256)
+        for channel in receiver.streams.keys.sorted(by: { $0.number < $1.number }).prefix(9) {
+            network.call(1) { $0.mesh.releaseStream(channel, at: network.now) }
+        }
+        network.run(.seconds(1))
+        receiver.releasesStreams = true
+        #expect(openAll(network, 300) == 9)
+        #expect(openAll(network, 9) == 9 && receiver.isConnected(network.peers[0].key))
+    }
+
+    /// Opens streams, and ends or resets each at once. Returns the number of streams that could be opened.
+    private func openAll(_ network: PeerNetwork, _ count: Int) -> Int {
+        let opened = (0..<count).count { number in
+            network.call(0) { peer in
+                guard let channel = peer.mesh.openStream("s", to: peer.member(network.peers[1]), at: network.now)
+                else { return false }
+                if number % 2 == 0 {
+                    peer.mesh.endStream(channel, at: network.now)
+                } else {
+                    peer.mesh.releaseStream(channel, at: network.now)
+                }
+                return true
+            }
+        }
+        network.run(.seconds(1))
+        return opened
+    }
+
     @Test("Calls for a stream of an earlier membership do not touch the stream with its number in the next one")
     func earlierMembership() throws {
         let network = pair(3)
@@ -106,8 +140,8 @@ struct PeerTransferTests {
         network.run(.seconds(2))
         let second = try openStream(network)
         #expect(first.number == second.number)
-        network.call(1) { $0.mesh.resetStream(incoming, at: network.now) }
-        network.call(0) { $0.mesh.resetStream(first, at: network.now) }
+        network.call(1) { $0.mesh.releaseStream(incoming, at: network.now) }
+        network.call(0) { $0.mesh.releaseStream(first, at: network.now) }
         let count = network.call(0) { $0.mesh.write(second, [1, 2], at: network.now) }
         network.run(.seconds(1))
         #expect(count == 2 && Array(two.streams.values) == [[1, 2]] && two.failedStreams.isEmpty)

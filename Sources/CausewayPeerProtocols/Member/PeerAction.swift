@@ -53,9 +53,11 @@ package enum PeerAction: Sendable, Equatable {
     // Streams
     case streamOpened(ChannelID, name: String)
     case streamBytes(ChannelID, [UInt8])
-    /// The stream ended cleanly. This is the stream's final event, on both sides.
+    /// The stream ended cleanly. This is the stream's final event, on both sides. The receiver then calls
+    /// ``PeerMesh/releaseStream(_:at:)``.
     case streamEnded(ChannelID)
-    /// The stream was reset, or its member was lost. This is the stream's final event.
+    /// The stream was reset, or its member was lost. This is the stream's final event. The receiver of a stream that
+    /// was reset then calls ``PeerMesh/releaseStream(_:at:)``.
     case streamFailed(ChannelID, PeerReason)
     /// After a write was accepted only in part: the stream now accepts this number of bytes.
     case streamSpace(ChannelID, Int)

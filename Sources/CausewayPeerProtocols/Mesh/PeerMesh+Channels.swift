@@ -79,7 +79,8 @@ extension PeerMesh {
 
     // Streams
 
-    /// Opens a stream to a member. Returns `nil` if the member is not connected, the name exceeds 255 bytes, or 256 streams are open.
+    /// Opens a stream to a member. Returns `nil` if the member is not connected, the name exceeds 255 bytes, or 256
+    /// streams are open or not released by the peer yet.
     package mutating func openStream(_ name: String, to member: MemberID, at now: Duration) -> ChannelID? {
         guard name.utf8.count <= PeerLimits.name else { return nil }
         let channel: ChannelID?? = withTraffic(member, at: now) { traffic, _ in
@@ -109,11 +110,11 @@ extension PeerMesh {
         }
     }
 
-    /// Ends an incoming or outgoing stream at once. No event follows on this side.
-    package mutating func resetStream(_ channel: ChannelID, at now: Duration) {
+    /// Ends an incoming or outgoing stream at once, or releases an incoming stream that has ended. No event follows on
+    /// this side. Without this call, an ended stream counts as open: the peer opens no other one in its place.
+    package mutating func releaseStream(_ channel: ChannelID, at now: Duration) {
         _ = withTraffic(channel, at: now) { traffic, _ in
-            guard traffic.streams.remove(channel.number) else { return }
-            traffic.control.append(PeerBodies.reason(.streamReset, .left, channel: channel.number))
+            if let frame = traffic.streams.release(channel.number) { traffic.control.append(frame) }
         }
     }
 

@@ -64,6 +64,8 @@ struct IncomingStream: Sendable {
     private var received: UInt64 = 0
     private var consumedCount: UInt64 = 0
     private var granted = UInt64(PeerLimits.streamWindow)
+    /// Whether the peer has ended or reset the stream, which the program has not released yet.
+    var hasEnded = false
 
     /// Counts received bytes. Returns whether the peer respects its window.
     mutating func arrived(_ count: Int) -> Bool {
@@ -71,8 +73,9 @@ struct IncomingStream: Sendable {
         return received <= granted
     }
 
-    /// Counts consumed bytes. Returns a new limit to send after each quarter window.
+    /// Counts consumed bytes. Returns a new limit to send after each quarter window, unless the stream has ended.
     mutating func consumed(_ count: Int) -> UInt64? {
+        guard !hasEnded else { return nil }
         consumedCount = min(received, consumedCount + UInt64(max(0, count)))
         let available = consumedCount + UInt64(PeerLimits.streamWindow)
         guard available >= granted + UInt64(PeerLimits.streamWindow) / 4 else { return nil }

@@ -1,4 +1,7 @@
 /// One member's streams, in both directions.
+///
+/// A stream that has ended keeps its number until the receiving program has released it, and counts until then: its
+/// last bytes may still be unread. The receiver confirms the release with `STREAM_END`, or resets the stream.
 struct StreamTable: Sendable {
     enum Event: Equatable, Sendable {
         case opened(UInt16, name: String)
@@ -11,6 +14,8 @@ struct StreamTable: Sendable {
     }
 
     private(set) var outgoing: [UInt16: OutgoingStream] = [:]
+    /// Outgoing streams that have ended and are not released by the peer yet.
+    private var unreleased: Set<UInt16> = []
     private var incoming: [UInt16: IncomingStream] = [:]
     /// Whether this side opens odd numbers.
     private let isOdd: Bool
@@ -23,10 +28,10 @@ struct StreamTable: Sendable {
 
     private func isOwn(_ number: UInt16) -> Bool { (number % 2 == 1) == isOdd && number != 0 }
 
-    /// Opens a stream. Returns `nil` if 256 streams are open.
+    /// Opens a stream. Returns `nil` if 256 streams are open or not released by the peer yet.
     mutating func open() -> UInt16? {
-        guard outgoing.count < PeerLimits.streams else { return nil }
-        while outgoing[next] != nil || next == 0 { next &+= 2 }
+        guard outgoing.count + unreleased.count < PeerLimits.streams else { return nil }
+        while outgoing[next] != nil || unreleased.contains(next) || next == 0 { next &+= 2 }
         defer { next &+= 2 }
         outgoing[next] = OutgoingStream()
         return next
@@ -44,24 +49,30 @@ struct StreamTable: Sendable {
     mutating func takeEnd(_ number: UInt16) -> Bool {
         guard outgoing[number]?.isDrained == true else { return false }
         outgoing[number] = nil
+        unreleased.insert(number)
         return true
     }
 
     mutating func consumed(_ number: UInt16, _ count: Int) -> UInt64? { incoming[number]?.consumed(count) }
 
-    /// Removes a stream in either direction. Returns whether it was known.
-    mutating func remove(_ number: UInt16) -> Bool {
-        let wasKnown = outgoing[number] != nil || incoming[number] != nil
-        outgoing[number] = nil
-        incoming[number] = nil
-        return wasKnown
+    /// Ends a stream in either direction at once, or releases an incoming stream that has ended. Returns the frame for
+    /// the peer; `nil` if the stream is not known.
+    mutating func release(_ number: UInt16) -> PeerFrame? {
+        if isOwn(number) {
+            guard outgoing.removeValue(forKey: number) != nil else { return nil }
+            unreleased.insert(number)
+        } else {
+            guard let stream = incoming.removeValue(forKey: number) else { return nil }
+            if stream.hasEnded { return PeerFrame(.streamEnd, channel: number) }
+        }
+        return PeerBodies.reason(.streamReset, .left, channel: number)
     }
 
-    /// Removes all streams, and returns their numbers.
+    /// Removes all streams. Returns the numbers of those that had not ended.
     mutating func removeAll() -> [UInt16] {
-        let numbers = (Array(outgoing.keys) + Array(incoming.keys)).sorted()
-        outgoing = [:]
-        incoming = [:]
+        let open = incoming.filter { !$0.value.hasEnded }
+        let numbers = (Array(outgoing.keys) + Array(open.keys)).sorted()
+        (outgoing, unreleased, incoming) = ([:], [], [:])
         return numbers
     }
 
@@ -69,20 +80,37 @@ struct StreamTable: Sendable {
         switch frame.type {
         case .streamOpen: return try opened(frame)
         case .streamData:
-            guard incoming[frame.channel] != nil else { return unknown(frame.channel) }
+            guard incoming[frame.channel]?.hasEnded == false else { return unknown(frame.channel) }
             guard incoming[frame.channel]?.arrived(frame.payload.count) == true else { return .violation(.tooMuch) }
             return .bytes(frame.channel, frame.payload)
-        case .streamEnd:
-            guard incoming.removeValue(forKey: frame.channel) != nil else { return unknown(frame.channel) }
-            return .ended(frame.channel)
+        case .streamEnd: return ended(frame.channel)
         case .streamWindow:
             let fields = try PeerFields(frame.payload)
             outgoing[frame.channel]?.limitArrived(try fields.require(try fields.integer(1), "limit"))
             return nil
-        case .streamReset:
-            return remove(frame.channel) ? .failed(frame.channel, PeerBodies.reason(frame.payload)) : nil
+        case .streamReset: return reset(frame.channel) ? .failed(frame.channel, PeerBodies.reason(frame.payload)) : nil
         default: return nil
         }
+    }
+
+    /// Handles `STREAM_END`: from the sender, no bytes follow; from the receiver, its program has released the stream.
+    private mutating func ended(_ number: UInt16) -> Event? {
+        if isOwn(number) { return unreleased.remove(number) == nil ? .violation(.protocolViolation) : nil }
+        guard incoming[number]?.hasEnded == false else { return unknown(number) }
+        incoming[number]?.hasEnded = true
+        return .ended(number)
+    }
+
+    /// Handles `STREAM_RESET`. Returns whether the stream was open.
+    private mutating func reset(_ number: UInt16) -> Bool {
+        if isOwn(number) {
+            // The receiver has released the stream, perhaps before the end of it arrived there.
+            unreleased.remove(number)
+            return outgoing.removeValue(forKey: number) != nil
+        }
+        guard incoming[number]?.hasEnded == false else { return false }
+        incoming[number]?.hasEnded = true
+        return true
     }
 
     private mutating func opened(_ frame: PeerFrame) throws(PeerFields.Malformed) -> Event {
@@ -95,7 +123,7 @@ struct StreamTable: Sendable {
         return .opened(frame.channel, name: name)
     }
 
-    /// Frames for a stream that this side reset may still be in flight, and are ignored. The peer must not send frames
+    /// Frames for a stream that this side reset may still be in flight, and are ignored. The peer must not send content
     /// with a number that this side opens.
     private func unknown(_ number: UInt16) -> Event? {
         number == 0 || isOwn(number) ? .violation(.protocolViolation) : nil

@@ -178,6 +178,13 @@ final class GroupPort: Sendable {
     func add(_ state: StreamState) { members.withLock { $0.streams[state.channel] = state } }
     func streamReceived(_ channel: ChannelID, _ bytes: [UInt8]) { stream(channel)?.received(bytes) }
     func streamSpace(_ channel: ChannelID, _ count: Int) { stream(channel)?.hasSpace(count) }
+
+    func forget(_ channel: ChannelID) {
+        // Released outside the lock, because the state may own a handler.
+        let old = members.withLock { $0.streams.removeValue(forKey: channel) }
+        withExtendedLifetime(old) {}
+    }
+
     private func stream(_ channel: ChannelID) -> StreamState? { members.withLock { $0.streams[channel] } }
 
     func streamEnded(_ channel: ChannelID, _ failure: PeerFailure?) {

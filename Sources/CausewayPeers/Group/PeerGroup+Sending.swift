@@ -83,7 +83,8 @@ extension PeerGroup {
 
     /// Opens a byte stream to a peer.
     ///
-    /// - Throws: `notConnected`; `invalid` for a name over 255 bytes; `excess` if 256 streams to the peer are open.
+    /// - Throws: `notConnected`; `invalid` for a name over 255 bytes; `excess` if 256 streams to the peer are open,
+    ///   or have ended and are not closed by it.
     package func openStream(_ name: String, to peer: PeerIdentity) throws(PeerFailure) -> PeerOutputStream {
         let member = member(peer)
         guard name.utf8.count <= PeerLimits.name else {
@@ -93,7 +94,8 @@ extension PeerGroup {
         let state = node.apply { core, now -> Result<StreamState, PeerFailure> in
             guard let channel = core.mesh.openStream(name, to: member, at: now) else {
                 guard core.mesh.isConnected(member) else { return .failure(PeerFailure(.notConnected)) }
-                let text = "\(PeerLimits.streams) streams to the peer are open: end one before you open another"
+                let text =
+                    "\(PeerLimits.streams) streams to the peer are open, or not read to their end: end one or wait"
                 return .failure(PeerFailure(.excess, text))
             }
             let state = StreamState(channel, port.queue)

@@ -48,11 +48,11 @@ package final class PeerOutputStream: Sendable {
     /// Ends the stream at once. The receiver gets an error.
     package func reset() {
         let channel = state.channel
-        node.apply { core, now in core.mesh.resetStream(channel, at: now) }
+        node.apply { core, now in core.releaseStream(channel, at: now) }
     }
 }
 
-/// A stream's receiving end. It is reset if it is released before its end.
+/// A stream's receiving end. It is closed when it is released.
 package final class PeerInputStream: Sendable {
     /// A stream event. No event follows `ended` or `failed`.
     package enum Event: Sendable {
@@ -71,7 +71,7 @@ package final class PeerInputStream: Sendable {
 
     deinit {
         state.detach()
-        if !state.hasEnded { reset() }
+        close()
     }
 
     /// Starts to deliver events on the group's queue, beginning with the events that have already arrived.
@@ -79,13 +79,28 @@ package final class PeerInputStream: Sendable {
 
     /// Returns bytes to the sender's window (256 KiB).
     package func consumed(_ byteCount: Int) {
-        let channel = state.channel
-        node.apply { core, now in core.mesh.consumedStream(channel, byteCount, at: now) }
+        let state = state
+        node.apply { core, now in
+            if !state.isClosed { core.mesh.consumedStream(state.channel, byteCount, at: now) }
+        }
     }
 
-    /// Ends the stream at once. The sender gets an error.
-    package func reset() {
-        let channel = state.channel
-        node.apply { core, now in core.mesh.resetStream(channel, at: now) }
+    /// Closes the stream. Before its end, the sender gets an error; after it, the stream no longer counts against the
+    /// number of streams that the sender may open.
+    package func close() {
+        let state = state
+        node.apply { core, now in
+            // Once: later, the sender may use the number for another stream.
+            if state.closeReceiving() { core.releaseStream(state.channel, at: now) }
+        }
+    }
+}
+
+extension NodeCore {
+    /// Ends or releases a stream.
+    fileprivate mutating func releaseStream(_ channel: ChannelID, at now: Duration) {
+        mesh.releaseStream(channel, at: now)
+        // In order, because the group may not know the stream yet.
+        if let port = groups[channel.member.session] { request(.run { port.forget(channel) }) }
     }
 }

@@ -11,6 +11,8 @@ final class StreamState: Sendable {
         var early: [PeerInputStream.Event] = []
         var failure: PeerFailure?
         var hasEnded = false
+        /// Whether the program closed the receiving end.
+        var isClosed = false
     }
 
     let channel: ChannelID
@@ -24,6 +26,7 @@ final class StreamState: Sendable {
 
     var failure: PeerFailure? { state.withLock { $0.failure } }
     var hasEnded: Bool { state.withLock { $0.hasEnded } }
+    var isClosed: Bool { state.withLock { $0.isClosed } }
 
     // MARK: Receiving
 
@@ -75,6 +78,14 @@ final class StreamState: Sendable {
 
     /// Records that the program closed the sending end. Releasing the sending end then does not reset the stream.
     func close() { state.withLock { $0.hasEnded = true } }
+
+    /// Records that the program closed the receiving end. Returns whether it was open.
+    func closeReceiving() -> Bool {
+        state.withLock { state in
+            defer { state.isClosed = true }
+            return !state.isClosed
+        }
+    }
 
     /// Releases the handlers.
     func detach() {

@@ -78,6 +78,8 @@ public final class PeerWriter: Sendable {
 }
 
 /// A byte stream's receiving end. A reader released before the end resets the stream.
+///
+/// Release a reader after the end: until then, its stream counts among the 256 that the sender may have open.
 public final class PeerReader: AsyncSequence, Sendable {
     /// A chunk of the stream.
     public typealias Element = Data

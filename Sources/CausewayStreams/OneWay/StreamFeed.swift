@@ -21,7 +21,7 @@ package final class StreamFeed: StreamLink {
     /// - Parameters:
     ///   - capacity: Maximum number of unread bytes.
     ///   - onRead: Called with the number of bytes that the program has read.
-    ///   - onClose: Called when the program closes or releases the stream before its end.
+    ///   - onClose: Called once, when the program closes or releases the stream.
     package init(
         capacity: Int, onRead: @escaping @Sendable (Int) -> Void, onClose: @escaping @Sendable () -> Void
     ) {
@@ -61,9 +61,8 @@ package final class StreamFeed: StreamLink {
     func open(_ core: StreamCore) { core.opened() }
 
     func closed(_ direction: StreamCore.Direction) {
-        let isOver = pipe.hasFinished || pipe.failure != nil
         pipe.abandon()
-        if !isOver { onClose() }
+        onClose()
     }
 
     func whenEnded(_ body: @escaping @Sendable () -> Void) { body() }

@@ -119,7 +119,8 @@ public import Foundation
     ///   - streamName: The name for the receiver. Streams may have equal names.
     ///   - peerID: A connected peer.
     /// - Returns: A stream to schedule in a run loop and to open. Close it to end the stream. If the peer is lost, the stream fails.
-    /// - Throws: ``MCError`` with `notConnected`, `invalidParameter` for a name over 255 bytes, or `unavailable` for too many streams.
+    /// - Throws: ``MCError`` with `notConnected`, `invalidParameter` for a name over 255 bytes, or `unavailable` for
+    ///   256 streams that are open, or that have ended and that the receiver has not closed.
     open func startStream(withName streamName: String, toPeer peerID: MCPeerID) throws -> OutputStream {
         try core.openStream(streamName, to: peerID.peer)
     }

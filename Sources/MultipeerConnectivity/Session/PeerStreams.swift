@@ -14,7 +14,7 @@ enum PeerStreams {
         let feed = StreamFeed(capacity: window) {
             stream.consumed($0)
         } onClose: {
-            stream.reset()
+            stream.close()
         }
         let input = feed.makeStream()
         // Capture weakly: the Foundation stream owns the feed, the feed owns the engine stream, and that owns this handler.
@@ -23,7 +23,7 @@ enum PeerStreams {
             case .data(let data):
                 // The engine enforces the flow-control window, so `put` fails only if the program has closed the
                 // stream.
-                if feed?.put(data) == false { stream?.reset() }
+                if feed?.put(data) == false { stream?.close() }
             case .ended: feed?.finish()
             case .failed(let failure): feed?.fail(failure.streamError)
             }

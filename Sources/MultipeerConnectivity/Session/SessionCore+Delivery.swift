@@ -13,7 +13,7 @@ extension SessionCore {
             // Keep the receipt until the delegate has returned: its release opens the peer's flow-control window.
             withExtendedLifetime(receipt) {}
         case .stream(let peer, let name, let stream):
-            guard let (session, delegate) = connectedFaces(peer) else { return stream.reset() }
+            guard let (session, delegate) = connectedFaces(peer) else { return stream.close() }
             let input = PeerStreams.input(stream)
             delegate.session(session, didReceive: input, withName: name, fromPeer: object(peer))
         case .fileStarted(let peer, let name, let progress):

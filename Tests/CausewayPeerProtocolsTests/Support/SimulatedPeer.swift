@@ -29,6 +29,7 @@ final class SimulatedPeer {
     /// Unreliable messages that arrived.
     var unreliable: [[UInt8]] = []
     var takesMessages = true
+    var releasesStreams = true
     var lanes: [DatagramLaneState] = []
     /// Numbers of checked messages since the member connected.
     var counters = Counters()
@@ -110,10 +111,13 @@ final class SimulatedPeer {
             check(streams[channel] != nil && !failedStreams.contains(channel), "bytes of an unknown stream")
             streams[channel, default: []] += bytes
             mesh.consumedStream(channel, bytes.count, at: now)
-        case .streamEnded(let channel): check(endedStreams.insert(channel).inserted, "two ends")
+        case .streamEnded(let channel):
+            check(endedStreams.insert(channel).inserted, "two ends")
+            if releasesStreams, streams[channel] != nil { mesh.releaseStream(channel, at: now) }
         case .streamFailed(let channel, _):
             check(isConnected(channel.member.peer), "a stream failed after its member")
             failedStreams.insert(channel)
+            if releasesStreams, streams[channel] != nil { mesh.releaseStream(channel, at: now) }
         default: noteResource(action, at: now)
         }
     }

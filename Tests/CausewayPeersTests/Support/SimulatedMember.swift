@@ -12,6 +12,8 @@ final class SimulatedMember {
     private var mesh: PeerMesh
     /// The connection's number in this member's machine, and in the node's.
     private var links: (own: LinkID, remote: LinkID)?
+    /// The group's peer in this member's machine.
+    private var remote: MemberID?
     private let answers = DispatchQueue(label: "causeway.test.answers")
 
     /// Returns a node that opens no listener and uses no UDP.
@@ -35,6 +37,7 @@ final class SimulatedMember {
         }
         node.apply { core, _ in core.service.advertisements.append(advertisement) }
         let remote = MemberID(mesh.openSession(), node.local.peer.key)
+        self.remote = remote
         mesh.invite(remote, name: "", service: "cw-test", at: PeerNode.now)
         try connect()
         exchange()
@@ -51,6 +54,14 @@ final class SimulatedMember {
         links = (own, try #require(accepted, "the node accepts no connection"))
         let remote = LinkFacts(exporter: exporter, fingerprint: node.local.peer.fingerprint, isLocal: true)
         mesh.dialSucceeded(own, remote, at: PeerNode.now)
+    }
+
+    /// Sends a stream to the group. Returns `false` if too many are open.
+    func sendStream(_ bytes: [UInt8] = []) -> Bool {
+        guard let remote, let channel = mesh.openStream("s", to: remote, at: PeerNode.now) else { return false }
+        _ = mesh.write(channel, bytes, at: PeerNode.now)
+        mesh.endStream(channel, at: PeerNode.now)
+        return true
     }
 
     /// Carries bytes until neither machine has any.
