@@ -190,6 +190,17 @@ struct PeerMachineTests {
         #expect(lost == [2])
     }
 
+    @Test("A frame without bytes of a stream is no event")
+    func emptyStreamFrame() throws {
+        var table = StreamTable(isOdd: true)
+        _ = try table.received(PeerFrame(.streamOpen, channel: 2))
+        let events = try [
+            table.received(PeerFrame(.streamData, channel: 2)),
+            table.received(PeerFrame(.streamData, channel: 2, payload: [1])),
+        ]
+        #expect(events == [nil, .bytes(2, [1])])
+    }
+
     @Test("A peer cannot release a stream that has not ended")
     func earlyRelease() throws {
         var table = StreamTable(isOdd: true)

@@ -41,4 +41,18 @@ struct PeerFileTests {
         #expect(url.lastPathComponent == name)
         #expect(try Data(contentsOf: url) == Data([1, 2]))
     }
+
+    @Test("Bytes that wait for the disk are written together, in order")
+    func waiting() throws {
+        let file = IncomingFile(ResourceOffer(name: "a", size: 5), nil)
+        defer { file.end(keepsPart: false) }
+        let offset = try file.create()
+        let isFirst = [file.add([1, 2], at: offset), file.add([3], at: offset + 2), file.add([4], at: offset + 3)]
+        #expect(isFirst == [true, false, false])
+        let count = try file.writeWaiting()
+        #expect(count == 4 && file.add([5], at: offset + 4))
+        _ = try file.writeWaiting()
+        let url = try file.finish(nil)
+        #expect(try Data(contentsOf: url) == Data([1, 2, 3, 4, 5]))
+    }
 }

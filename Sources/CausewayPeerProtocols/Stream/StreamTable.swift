@@ -82,7 +82,8 @@ struct StreamTable: Sendable {
         case .streamData:
             guard incoming[frame.channel]?.hasEnded == false else { return unknown(frame.channel) }
             guard incoming[frame.channel]?.arrived(frame.payload.count) == true else { return .violation(.tooMuch) }
-            return .bytes(frame.channel, frame.payload)
+            // No event: a peer can send any number of empty frames.
+            return frame.payload.isEmpty ? nil : .bytes(frame.channel, frame.payload)
         case .streamEnd: return ended(frame.channel)
         case .streamWindow:
             let fields = try PeerFields(frame.payload)

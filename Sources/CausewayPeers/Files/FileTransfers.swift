@@ -78,9 +78,10 @@ final class FileTransfers: Sendable {
     }
 
     func received(_ channel: ChannelID, _ offset: UInt64, _ bytes: [UInt8], _ node: PeerNode) {
+        guard let file = state.withLock({ $0.incoming[channel] }), file.add(bytes, at: offset) else { return }
         work(channel, node) { file throws(PeerFailure) in
-            try file.write(bytes, at: offset)
-            node.apply { core, now in core.mesh.consumedResource(channel, bytes.count, at: now) }
+            let count = try file.writeWaiting()
+            node.apply { core, now in core.mesh.consumedResource(channel, count, at: now) }
         }
     }
 

@@ -8,6 +8,10 @@ final class IncomingFile: Sendable {
         var handle: FileHandle?
         /// The number of bytes left by an earlier transfer.
         var offset: UInt64 = 0
+        /// Bytes that wait for the disk, and their place in the file. The window of the resource bounds their number,
+        /// but not that of the pieces in which they arrive.
+        var waiting: [UInt8] = []
+        var waitingOffset: UInt64 = 0
     }
 
     let name: String
@@ -67,13 +71,35 @@ final class IncomingFile: Sendable {
         return count
     }
 
+    /// Adds bytes to those that wait for the disk. The offset is the end of the waiting bytes, if there are any.
+    /// Returns whether there were none, so that the caller must arrange for ``writeWaiting()``.
+    func add(_ bytes: [UInt8], at offset: UInt64) -> Bool {
+        state.withLock { state in
+            guard state.waiting.isEmpty else {
+                state.waiting += bytes
+                return false
+            }
+            (state.waiting, state.waitingOffset) = (bytes, offset)
+            return true
+        }
+    }
+
+    /// Writes the waiting bytes. Returns their number.
+    func writeWaiting() throws(PeerFailure) -> Int {
+        let (bytes, offset) = state.withLock { state in
+            defer { state.waiting = [] }
+            return (state.waiting, state.waitingOffset)
+        }
+        try write(bytes, at: offset)
+        return bytes.count
+    }
+
+    /// Only for the queue of the files: the lock is free during the write, so that more bytes can be added.
     func write(_ bytes: [UInt8], at offset: UInt64) throws(PeerFailure) {
         do {
-            try state.withLock { state in
-                guard let handle = state.handle else { throw PeerFailure(.file) }
-                try handle.seek(toOffset: offset)
-                try handle.write(contentsOf: bytes)
-            }
+            guard let handle = state.withLock({ $0.handle }) else { throw PeerFailure(.file) }
+            try handle.seek(toOffset: offset)
+            try handle.write(contentsOf: bytes)
             let end = Int64(clamping: offset) + Int64(bytes.count)
             if end > progress.completedUnitCount { progress.completedUnitCount = end }
         } catch {

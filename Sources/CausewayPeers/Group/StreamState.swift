@@ -2,13 +2,16 @@ internal import CausewayPeerProtocols
 internal import Dispatch
 internal import Foundation
 
-/// One end of a stream: its handler, and the events that arrived before the handler was set. Events run on the group's queue, in order.
+/// One end of a stream: its handler, and what has arrived for it. The handler runs on the group's queue.
 final class StreamState: Sendable {
-    private struct State {
+    fileprivate struct State {
         var handler: (@Sendable (PeerInputStream.Event) -> Void)?
         var changed: (@Sendable (PeerFailure?) -> Void)?
-        /// Events from before the handler was set. The stream's window bounds them.
-        var early: [PeerInputStream.Event] = []
+        /// Bytes that the handler has not got. The stream's window bounds their number, but not that of the pieces in
+        /// which they arrive: each could have one byte.
+        var waiting = Data()
+        /// The final event, until the handler gets it.
+        var end: PeerInputStream.Event?
         var failure: PeerFailure?
         var hasEnded = false
         /// Whether the program closed the receiving end.
@@ -32,25 +35,26 @@ final class StreamState: Sendable {
 
     func start(_ handler: @escaping @Sendable (PeerInputStream.Event) -> Void) {
         queue.async { [self] in
-            let early = state.withLock { state in
-                state.handler = handler
-                defer { state.early = [] }
-                return state.early
-            }
-            early.forEach(handler)
+            state.withLock { $0.handler = handler }
+            deliver()
         }
     }
 
-    func received(_ bytes: [UInt8]) { post(.data(Data(bytes))) }
-
-    private func post(_ event: PeerInputStream.Event) {
-        queue.async { [self] in
-            let handler = state.withLock { state in
-                if state.handler == nil { state.early.append(event) }
-                return state.handler
-            }
-            handler?(event)
+    func received(_ bytes: [UInt8]) {
+        let isFirst = state.withLock { state in
+            defer { state.waiting.append(contentsOf: bytes) }
+            return state.waiting.isEmpty
         }
+        // While bytes wait, a delivery is queued, or there is no handler.
+        if isFirst { queue.async { [self] in deliver() } }
+    }
+
+    /// Passes what has arrived to the handler, if there is one.
+    private func deliver() {
+        let (handler, bytes, end) = state.withLock { $0.takeArrived() }
+        guard let handler else { return }
+        if !bytes.isEmpty { handler(.data(bytes)) }
+        if let end { handler(end) }
     }
 
     // MARK: Sending
@@ -67,13 +71,16 @@ final class StreamState: Sendable {
     // MARK: End
 
     func ended(_ failure: PeerFailure?) {
+        let end: PeerInputStream.Event = failure.map { .failed($0) } ?? .ended
         state.withLock { state in
             state.hasEnded = true
             state.failure = failure
+            state.end = end
         }
-        post(failure.map { .failed($0) } ?? .ended)
-        guard let failure else { return }
-        queue.async { [self] in state.withLock { $0.changed }?(failure) }
+        queue.async { [self] in
+            deliver()
+            if let failure { state.withLock { $0.changed }?(failure) }
+        }
     }
 
     /// Records that the program closed the sending end. Releasing the sending end then does not reset the stream.
@@ -87,13 +94,24 @@ final class StreamState: Sendable {
         }
     }
 
-    /// Releases the handlers.
+    /// Releases the handlers, and drops what has arrived.
     func detach() {
         let old = state.withLock { state in
             let old = (state.handler, state.changed)
-            (state.handler, state.changed, state.early) = (nil, nil, [])
+            (state.handler, state.changed, state.waiting, state.end) = (nil, nil, Data(), nil)
             return old
         }
         withExtendedLifetime(old) {}
+    }
+}
+
+extension StreamState.State {
+    /// Removes what has arrived, and returns it with the handler; nothing while there is no handler.
+    fileprivate mutating func takeArrived() -> (
+        handler: (@Sendable (PeerInputStream.Event) -> Void)?, bytes: Data, end: PeerInputStream.Event?
+    ) {
+        guard let handler else { return (nil, Data(), nil) }
+        defer { (waiting, end) = (Data(), nil) }
+        return (handler, waiting, end)
     }
 }

@@ -63,7 +63,8 @@ extension PeerSession {
     /// A stream has one direction; for a conversation, the member opens one too.
     ///
     /// - Throws: ``PeerFailure`` with `notConnected`, with `invalid` for a name over 255 bytes, with `excess` if 256
-    ///   streams to the member are open. A stream that has ended counts until the member has released its reader.
+    ///   streams to the member are open. A stream that has ended counts until the member has read it to its end, or
+    ///   released its reader.
     public func open(_ name: String, to peer: PeerIdentity) throws(PeerFailure) -> PeerWriter {
         PeerWriter(name, try group.openStream(name, to: peer))
     }

@@ -79,7 +79,7 @@ public final class PeerWriter: Sendable {
 
 /// A byte stream's receiving end. A reader released before the end resets the stream.
 ///
-/// Release a reader after the end: until then, its stream counts among the 256 that the sender may have open.
+/// Read a stream to its end, or release its reader: until then, it counts among the 256 that the sender may have open.
 public final class PeerReader: AsyncSequence, Sendable {
     /// A chunk of the stream.
     public typealias Element = Data
@@ -95,21 +95,53 @@ public final class PeerReader: AsyncSequence, Sendable {
 
     /// Returns an iterator. For one consumer: each byte is delivered once.
     public func makeAsyncIterator() -> Iterator {
-        let (parts, continuation) = AsyncThrowingStream.makeStream(of: Data.self)
-        // The stream's window bounds the buffer. The window opens when the program takes bytes.
+        let inbox = Inbox()
+        // One signal is enough: the consumer takes all that has arrived.
+        let (signals, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         stream.start { event in
-            switch event {
-            case .data(let data): continuation.yield(data)
-            case .ended: continuation.finish()
-            case .failed(let failure): continuation.finish(throwing: failure)
+            inbox.add(event)
+            continuation.yield()
+        }
+        return Iterator(inbox: inbox, signals: signals.makeAsyncIterator(), stream: stream)
+    }
+
+    /// What has arrived and the program has not taken. The stream's window bounds the bytes, which are kept in one
+    /// piece, because the sender chooses the number of pieces.
+    final class Inbox: Sendable {
+        private struct State {
+            var bytes = Data()
+            var end: PeerInputStream.Event?
+        }
+
+        private let state = LockedValue(State())
+
+        func add(_ event: PeerInputStream.Event) {
+            state.withLock { state in
+                switch event {
+                case .data(let data): state.bytes.append(data)
+                case .ended, .failed: state.end = event
+                }
             }
         }
-        return Iterator(parts: parts.makeAsyncIterator(), stream: stream)
+
+        /// Removes and returns the bytes; without bytes, returns the end of the stream, or `nil` before it.
+        func take() -> PeerInputStream.Event? {
+            state.withLock { state in
+                guard !state.bytes.isEmpty else {
+                    // A failure is thrown once.
+                    defer { if state.end != nil { state.end = .ended } }
+                    return state.end
+                }
+                defer { state.bytes = Data() }
+                return .data(state.bytes)
+            }
+        }
     }
 
     /// Receives bytes in the order in which they were written.
     public struct Iterator: AsyncIteratorProtocol {
-        var parts: AsyncThrowingStream<Data, any Error>.Iterator
+        let inbox: Inbox
+        var signals: AsyncStream<Void>.Iterator
         let stream: PeerInputStream
 
         /// Waits for bytes. `nil` at the end of the stream.
@@ -119,9 +151,22 @@ public final class PeerReader: AsyncSequence, Sendable {
 
         /// Waits for bytes like ``next()``, in the caller's isolation.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> Data? {
-            guard let data = try await parts.next(isolation: actor) else { return nil }
-            stream.consumed(data.count)
-            return data
+            while true {
+                switch inbox.take() {
+                case .data(let data):
+                    stream.consumed(data.count)
+                    return data
+                case .ended:
+                    stream.close()
+                    return nil
+                case .failed(let failure):
+                    stream.close()
+                    throw failure
+                case nil:
+                    // Without a signal, the task was cancelled.
+                    guard await signals.next(isolation: actor) != nil else { return nil }
+                }
+            }
         }
     }
 }

@@ -56,11 +56,23 @@ final class SimulatedMember {
         mesh.dialSucceeded(own, remote, at: PeerNode.now)
     }
 
-    /// Sends a stream to the group. Returns `false` if too many are open.
-    func sendStream(_ bytes: [UInt8] = []) -> Bool {
-        guard let remote, let channel = mesh.openStream("s", to: remote, at: PeerNode.now) else { return false }
-        _ = mesh.write(channel, bytes, at: PeerNode.now)
-        mesh.endStream(channel, at: PeerNode.now)
+    /// Opens a stream to the group. Returns `nil` if too many are open.
+    func openStream() -> ChannelID? { remote.flatMap { mesh.openStream("s", to: $0, at: PeerNode.now) } }
+
+    /// Sends each byte in its own frame.
+    func write(_ bytes: Range<UInt8>, to channel: ChannelID) {
+        for byte in bytes {
+            _ = mesh.write(channel, [byte], at: PeerNode.now)
+            exchange()
+        }
+    }
+
+    func endStream(_ channel: ChannelID) { mesh.endStream(channel, at: PeerNode.now) }
+
+    /// Sends an empty stream to the group. Returns `false` if too many are open.
+    func sendStream() -> Bool {
+        guard let channel = openStream() else { return false }
+        endStream(channel)
         return true
     }
 
