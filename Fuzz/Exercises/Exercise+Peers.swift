@@ -238,7 +238,9 @@ private struct PeerMeshSubject: ~Copyable {
             case .resourceOffered(let channel, _): mesh.fetch(channel, at: now)
             case .resourceWanted(let channel, _, let count):
                 mesh.provide(channel, [UInt8](repeating: 1, count: min(5, count)), isLast: true, at: now)
-            case .resourceComplete(let channel, _): mesh.stored(channel, at: now)
+            case .resourceComplete(let channel, _):
+                mesh.stored(channel, at: now)
+                if actionCount % 2 == 0 { mesh.resourceTaken(channel, at: now) }
             case .streamEnded(let channel), .streamFailed(let channel, _): mesh.releaseStream(channel, at: now)
             default: break
             }

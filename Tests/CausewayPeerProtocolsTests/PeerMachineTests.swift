@@ -210,6 +210,30 @@ struct PeerMachineTests {
         #expect(early == .violation(.protocolViolation))
     }
 
+    // Resources
+
+    @Test("A sender cannot offer and cancel without end while the program takes no events")
+    func untakenResources() throws {
+        var table = ResourceTransfer(isOdd: true)
+        let (offer, cancel) = (PeerFrame(.offer, channel: 2), PeerFrame(.cancel, channel: 2))
+        for _ in 0..<PeerLimits.offers { _ = try (table.received(offer), table.received(cancel)) }
+        _ = try table.received(offer)
+        let early = table.fetch(2, from: 7)
+        #expect(early == nil)
+        let fields = PeerFields().with(1, 7 as UInt64).with(2, UInt64(PeerLimits.resourceWindow) + 7)
+        let late = table.endTaken()
+        #expect(late == [PeerFrame(.get, channel: 2, fields: fields)])
+        // It is requested once.
+        let again = table.endTaken()
+        #expect(again == [])
+        var count = 0
+        while count < 2_000, try table.received(PeerFrame(.offer, channel: 4)) != [.violation(.tooMuch)] {
+            _ = try table.received(PeerFrame(.cancel, channel: 4))
+            count += 1
+        }
+        #expect(count == PeerLimits.endedOffers - PeerLimits.offers + 2)
+    }
+
     // Verification
 
     @Test("After codes that do not match, no further comparison begins")

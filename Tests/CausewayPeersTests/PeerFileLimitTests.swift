@@ -28,4 +28,43 @@ struct PeerFileLimitTests {
         #expect(failures.withLock { $0 } == [PeerFailure(.excess), PeerFailure(.notConnected)])
         withExtendedLifetime(group) {}
     }
+
+    private final class Receipts: Sendable {
+        private let all = Mutex<[PeerReceipt]>([])
+
+        func add(_ receipt: PeerReceipt) { all.withLock { $0.append(receipt) } }
+
+        /// Returns the number of receipts that were released.
+        func releaseAll() -> Int {
+            let old = all.withLock { receipts in
+                defer { receipts = [] }
+                return receipts
+            }
+            return old.count
+        }
+    }
+
+    @Test("While the program has not taken the ends of 64 files, no further file is fetched")
+    func untaken() throws {
+        let queue = DispatchQueue(label: "group")
+        let receipts = Receipts()
+        let group = PeerGroup(try SimulatedMember.node(), queue: queue) { event in
+            if case .fileFinished(_, _, _, let receipt) = event { receipts.add(receipt) }
+        }
+        let bob = try SimulatedMember(of: group)
+        for _ in 0..<64 { bob.cancelFile(try #require(bob.offerFile())) }
+        bob.exchange()
+        _ = bob.offerFile()
+        bob.exchange()
+        // The file is created, and the machine is asked to fetch it.
+        group.port.files.queue.sync {}
+        bob.exchange()
+        queue.sync {}
+        #expect(bob.requestCount == 0)
+        let ends = receipts.releaseAll()
+        group.port.files.queue.sync {}
+        bob.exchange()
+        #expect(ends == 64 && bob.requestCount == 1)
+        withExtendedLifetime(group) {}
+    }
 }

@@ -136,8 +136,8 @@ struct SessionOrderTests {
         let url = folder.appendingPathComponent("photo.jpg")
         try Data(count: 3).write(to: url)
         fake.cause(.fileStarted(ann, name: "photo.jpg", Progress(totalUnitCount: 1)), by: engine)
-        fake.cause(.fileFinished(ann, name: "photo.jpg", .success(ReceivedFile(url))), by: engine)
-        fake.cause(.fileFinished(ann, name: "other", .failure(PeerFailure(.cancelled))), by: engine)
+        fake.cause(.fileFinished(ann, name: "photo.jpg", .success(ReceivedFile(url)), PeerReceipt {}), by: engine)
+        fake.cause(.fileFinished(ann, name: "other", .failure(PeerFailure(.cancelled)), PeerReceipt {}), by: engine)
         #expect(
             fake.log.suffix(3) == [
                 "Ann starts photo.jpg", "Ann finishes photo.jpg true -", "Ann finishes other false cancelled",

@@ -17,8 +17,12 @@ package enum PeerLimits {
     package static let members = 32
     /// Open streams per member and direction.
     package static let streams = 256
-    /// Open resources per member and direction.
+    /// Open resources per member and direction. Also the number of ended incoming resources at which no further one is
+    /// requested until the program has taken an end.
     package static let offers = 64
+    /// Ended incoming resources per member whose end the program has not taken. Only a sender that cancels its offers
+    /// gets there.
+    package static let endedOffers = 1_024
     package static let hello = 4 << 10
     package static let roster = 16 << 10
     /// Resource lanes per member.

@@ -69,11 +69,13 @@ package enum PeerAction: Sendable, Equatable {
     case resourceWanted(ChannelID, offset: UInt64, count: Int)
     /// Write the bytes at the offset, then call ``PeerMesh/consumedResource(_:_:at:)``.
     case resourceBytes(ChannelID, offset: UInt64, [UInt8])
-    /// All bytes arrived. Check the digest if there is one, store the file, then call ``PeerMesh/stored(_:at:)``.
+    /// All bytes arrived. Check the digest if there is one, store the file, then call ``PeerMesh/stored(_:at:)``, and
+    /// ``PeerMesh/resourceTaken(_:at:)`` when the program has got the file.
     case resourceComplete(ChannelID, digest: [UInt8]?)
     /// The receiver stored the whole file. This is the sender's final event for the resource.
     case resourceDelivered(ChannelID)
-    /// The resource was cancelled or lost. This is the resource's final event.
+    /// The resource was cancelled or lost. This is the resource's final event. The receiver of a cancelled resource
+    /// calls ``PeerMesh/resourceTaken(_:at:)`` when the program has got the event.
     case resourceFailed(ChannelID, PeerReason)
 }
 

@@ -159,7 +159,8 @@ extension PeerMesh {
         if isKnown != nil { activateParts(of: channel.member, channel.number, at: now) }
     }
 
-    /// Accepts an offer, starting at the first missing byte.
+    /// Accepts an offer, starting at the first missing byte. The bytes are requested as soon as the program has taken
+    /// enough ends of earlier resources, see ``resourceTaken(_:at:)``.
     package mutating func fetch(_ channel: ChannelID, from offset: UInt64 = 0, at now: Duration) {
         _ = withTraffic(channel, at: now) { traffic, _ in
             if let frame = traffic.resources.fetch(channel.number, from: offset) { traffic.control.append(frame) }
@@ -185,6 +186,15 @@ extension PeerMesh {
         _ = withTraffic(channel, at: now) { traffic, _ in
             guard traffic.resources.remove(channel.number) else { return }
             traffic.control.append(PeerBodies.reason(.cancel, reason, channel: channel.number))
+        }
+    }
+
+    /// Reports that the program has taken the end of an incoming resource, which was stored, cancelled or failed.
+    /// Without this call, a peer sends at most 128 resources.
+    package mutating func resourceTaken(_ channel: ChannelID, at now: Duration) {
+        _ = withTraffic(channel, at: now) { traffic, _ in
+            let frames = traffic.resources.endTaken()
+            traffic.control.append(contentsOf: frames)
         }
     }
 }

@@ -94,6 +94,8 @@ struct ResourceSend: Sendable {
 struct ResourceReceive: Sendable {
     let offer: ResourceOffer
     private(set) var state = State.offered
+    /// The start of the request that is held back.
+    var heldOffset: UInt64?
     /// The file offset of the next byte to arrive.
     private(set) var position: UInt64 = 0
     private var consumedCount: UInt64 = 0
@@ -107,7 +109,7 @@ struct ResourceReceive: Sendable {
 
     /// Returns a `GET` payload to start at `offset`.
     mutating func fetch(from offset: UInt64) -> PeerFields {
-        state = .receiving
+        (state, heldOffset) = (.receiving, nil)
         (position, consumedCount) = (offset, offset)
         isRefetching = false
         granted = offset + UInt64(PeerLimits.resourceWindow)

@@ -13,6 +13,8 @@ struct ResourceTransfer: Sendable {
 
     private(set) var sends: [UInt16: ResourceSend] = [:]
     private var receives: [UInt16: ResourceReceive] = [:]
+    /// Incoming resources that have ended, while the program has not taken their ends.
+    private var untaken = 0
     private let isOdd: Bool
     private var next: UInt16
 
@@ -51,8 +53,24 @@ struct ResourceTransfer: Sendable {
         sends[number]?.takeDone().map { PeerFrame(.done, channel: number, fields: $0) }
     }
 
+    /// Returns a `GET`; `nil` while the program has not taken the ends of too many resources. Then ``endTaken()``
+    /// returns it later.
     mutating func fetch(_ number: UInt16, from offset: UInt64) -> PeerFrame? {
-        receives[number]?.fetch(from: offset).asGet(number)
+        guard untaken < PeerLimits.offers else {
+            receives[number]?.heldOffset = offset
+            return nil
+        }
+        return receives[number]?.fetch(from: offset).asGet(number)
+    }
+
+    /// Counts an end that the program has taken. Returns a `GET` for each resource whose request was held back.
+    mutating func endTaken() -> [PeerFrame] {
+        untaken = max(0, untaken - 1)
+        guard untaken < PeerLimits.offers else { return [] }
+        return receives.keys.sorted().compactMap { number in
+            guard let offset = receives[number]?.heldOffset else { return nil }
+            return receives[number]?.fetch(from: offset).asGet(number)
+        }
     }
 
     mutating func consumed(_ number: UInt16, _ count: Int) -> PeerFrame? {
@@ -61,8 +79,7 @@ struct ResourceTransfer: Sendable {
 
     /// Returns `DONE` for the sender, because the program has stored the resource.
     mutating func stored(_ number: UInt16) -> PeerFrame? {
-        guard receives[number]?.state == .complete else { return nil }
-        receives[number] = nil
+        guard receives[number]?.state == .complete, remove(number) else { return nil }
         return PeerFrame(.done, channel: number)
     }
 
@@ -73,7 +90,9 @@ struct ResourceTransfer: Sendable {
 
     /// Removes a resource in either direction. Returns whether it was known.
     mutating func remove(_ number: UInt16) -> Bool {
-        sends.removeValue(forKey: number) != nil || receives.removeValue(forKey: number) != nil
+        guard receives.removeValue(forKey: number) != nil else { return sends.removeValue(forKey: number) != nil }
+        untaken += 1
+        return true
     }
 
     mutating func removeAll() -> [UInt16] {
@@ -106,7 +125,7 @@ struct ResourceTransfer: Sendable {
         guard frame.channel != 0, !isOwn(frame.channel), receives[frame.channel] == nil else {
             return .violation(.protocolViolation)
         }
-        guard receives.count < PeerLimits.offers else { return .violation(.tooMuch) }
+        guard receives.count < PeerLimits.offers, untaken < PeerLimits.endedOffers else { return .violation(.tooMuch) }
         let offer = ResourceOffer(
             name: ResourceOffer.safeName(try fields.text(1) ?? ""), size: try fields.integer(2))
         receives[frame.channel] = ResourceReceive(offer)

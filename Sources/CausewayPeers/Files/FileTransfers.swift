@@ -90,7 +90,7 @@ final class FileTransfers: Sendable {
             let stored = try file.finish(digest)
             guard end(channel) != nil else { return }
             node.apply { core, now in core.mesh.stored(channel, at: now) }
-            report(channel, file.name, stored)
+            report(channel, file.name, .success(ReceivedFile(stored)), node)
         }
     }
 
@@ -106,7 +106,7 @@ final class FileTransfers: Sendable {
                 guard end(channel) != nil else { return }
                 file.end(keepsPart: false)
                 node.apply { core, now in core.mesh.cancelResource(channel, at: now) }
-                report(channel, file.name, error)
+                report(channel, file.name, .failure(error), node)
             }
         }
     }
@@ -115,17 +115,20 @@ final class FileTransfers: Sendable {
         state.withLock { $0.incoming.removeValue(forKey: channel) }
     }
 
-    private func report(_ channel: ChannelID, _ name: String, _ stored: URL) {
+    /// Reports the end of an incoming file. While the program has not taken too many of these events, the machine
+    /// fetches no more files.
+    private func report(
+        _ channel: ChannelID, _ name: String, _ result: Result<ReceivedFile, PeerFailure>, _ node: PeerNode
+    ) {
         guard let port else { return }
         let peer = port.peer(channel.member)
-        let file = ReceivedFile(stored)
-        port.post { .fileFinished(peer, name: name, .success(file)) }
-    }
-
-    private func report(_ channel: ChannelID, _ name: String, _ failure: PeerFailure) {
-        guard let port else { return }
-        let peer = port.peer(channel.member)
-        port.post { .fileFinished(peer, name: name, .failure(failure)) }
+        let receipt = PeerReceipt { [queue] in
+            // Behind the work for the file, so that this work is bounded too.
+            queue.async {
+                node.apply { core, now in core.mesh.resourceTaken(channel, at: now) }
+            }
+        }
+        port.post { .fileFinished(peer, name: name, result, receipt) }
     }
 
     // MARK: End
@@ -135,18 +138,18 @@ final class FileTransfers: Sendable {
         node.apply { core, now in
             core.mesh.cancelResource(channel, at: now)
             // In order, because the file may not be added yet.
-            core.request(.run { self.failed(channel, PeerFailure(.cancelled)) })
+            core.request(.run { self.failed(channel, PeerFailure(.cancelled), node) })
         }
     }
 
     /// The machine ended a transfer: it was cancelled, or the peer was lost.
-    func failed(_ channel: ChannelID, _ failure: PeerFailure) {
+    func failed(_ channel: ChannelID, _ failure: PeerFailure, _ node: PeerNode) {
         let outgoing = state.withLock { $0.outgoing[channel] }
         if let file = outgoing {
             return finish(channel, file.progress.isCancelled ? PeerFailure(.cancelled) : failure)
         }
         guard let file = end(channel) else { return }
-        report(channel, file.name, file.progress.isCancelled ? PeerFailure(.cancelled) : failure)
+        report(channel, file.name, .failure(file.progress.isCancelled ? PeerFailure(.cancelled) : failure), node)
         queue.async { file.end(keepsPart: !file.progress.isCancelled) }
     }
 }

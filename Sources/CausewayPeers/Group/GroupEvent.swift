@@ -13,7 +13,7 @@ package enum GroupEvent: Sendable {
     case message(PeerIdentity, Data, PeerReceipt)
     case stream(PeerIdentity, name: String, PeerInputStream)
     case fileStarted(PeerIdentity, name: String, Progress)
-    case fileFinished(PeerIdentity, name: String, Result<ReceivedFile, PeerFailure>)
+    case fileFinished(PeerIdentity, name: String, Result<ReceivedFile, PeerFailure>, PeerReceipt)
     case verification(PeerIdentity, PeerVerification)
     /// A member's datagram lane changed. For diagnosis only: without a datagram lane, unreliable messages use the
     /// control link.
@@ -70,7 +70,7 @@ package final class CertificateQuestion: Sendable {
     package func answer(_ isAccepted: Bool) { reply(isAccepted) }
 }
 
-/// Counts a message's bytes against the receiver's limit until this object is released.
+/// Counts a message's bytes, or a file that has ended, against the receiver's limit until this object is released.
 package final class PeerReceipt: Sendable {
     private let release: @Sendable () -> Void
 

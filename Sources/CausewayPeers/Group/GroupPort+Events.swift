@@ -22,7 +22,7 @@ extension GroupPort {
         case .resourceBytes(let channel, let offset, let bytes): files.received(channel, offset, bytes, node)
         case .resourceComplete(let channel, let digest): files.completed(channel, digest, node)
         case .resourceDelivered(let channel): files.delivered(channel)
-        case .resourceFailed(let channel, let reason): files.failed(channel, PeerFailure(ofTransfer: reason))
+        case .resourceFailed(let channel, let reason): files.failed(channel, PeerFailure(ofTransfer: reason), node)
         // The node performs these itself.
         case .dial, .output, .close, .invited, .invitationEnded, .unpinned, .space, .listenDatagrams, .dialDatagrams,
             .datagram, .closeDatagrams:

@@ -48,10 +48,10 @@ final class Translator: Sendable {
         case .stream(let peer, let name, let stream): buffer.add(.stream(PeerReader(name, stream), from: peer))
         case .fileStarted(let peer, let name, let progress):
             buffer.add(.receiving(PeerTransfer(name: name, progress: progress), from: peer))
-        case .fileFinished(let peer, let name, .success(let file)):
-            buffer.add(.file(PeerFile(name: name, received: file), from: peer))
-        case .fileFinished(let peer, let name, .failure(let failure)):
-            buffer.add(.fileFailed(name: name, failure, from: peer))
+        case .fileFinished(let peer, let name, .success(let file), let receipt):
+            buffer.add(.file(PeerFile(name: name, received: file), from: peer), receipt)
+        case .fileFinished(let peer, let name, .failure(let failure), let receipt):
+            buffer.add(.fileFailed(name: name, failure, from: peer), receipt)
         case .verification(let peer, let event): translate(event, peer)
         case .datagramLane: break
         case .paired(let peer):

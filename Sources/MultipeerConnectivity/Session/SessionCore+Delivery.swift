@@ -20,7 +20,10 @@ extension SessionCore {
             guard let (session, delegate) = connectedFaces(peer) else { return progress.cancel() }
             delegate.session(
                 session, didStartReceivingResourceWithName: name, fromPeer: object(peer), with: progress)
-        case .fileFinished(let peer, let name, let result): finished(peer, name, result)
+        case .fileFinished(let peer, let name, let result, let receipt):
+            finished(peer, name, result)
+            // As for a message: its release lets the peer send more files.
+            withExtendedLifetime(receipt) {}
         // Apple's interface cannot compare codes, so a peer's verification request stays unanswered.
         case .connecting, .connected, .notConnected, .suspended, .resumed, .verification, .datagramLane, .paired,
             .unsaved,

@@ -187,10 +187,12 @@ final class SimulatedPeer {
         case .resourceComplete(let channel, _):
             files.complete[channel] = files.received[channel]
             mesh.stored(channel, at: now)
+            mesh.resourceTaken(channel, at: now)
         case .resourceDelivered(let channel): check(files.delivered.insert(channel).inserted)
         case .resourceFailed(let channel, let reason):
             check(isConnected(channel.member.peer), "a resource failed after its member")
             files.failed[channel] = reason
+            if files.received[channel] != nil { mesh.resourceTaken(channel, at: now) }
         default: break
         }
     }

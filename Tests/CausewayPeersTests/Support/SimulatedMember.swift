@@ -15,6 +15,8 @@ final class SimulatedMember {
     /// The group's peer in this member's machine.
     private var remote: MemberID?
     private let answers = DispatchQueue(label: "causeway.test.answers")
+    /// The number of requests for bytes of files.
+    private(set) var requestCount = 0
 
     /// Returns a node that opens no listener and uses no UDP.
     static func node(queueLimit: Int = 64 << 20) throws -> PeerNode {
@@ -76,6 +78,13 @@ final class SimulatedMember {
         return true
     }
 
+    /// Offers a file to the group.
+    func offerFile() -> ChannelID? {
+        remote.flatMap { mesh.offer(ResourceOffer(name: "f", size: 1), to: $0, at: PeerNode.now) }
+    }
+
+    func cancelFile(_ channel: ChannelID) { mesh.cancelResource(channel, at: PeerNode.now) }
+
     /// Carries bytes until neither machine has any.
     func exchange() {
         guard let (own, remote) = links else { return }
@@ -94,7 +103,9 @@ final class SimulatedMember {
                 hasMoved = true
                 mesh.received(own, bytes, at: PeerNode.now)
             }
-            while mesh.nextAction() != nil {}
+            while let action = mesh.nextAction() {
+                if case .resourceWanted = action { requestCount += 1 }
+            }
         }
     }
 }

@@ -36,11 +36,11 @@ final class PythonPeerHost: Sendable {
                 stream.start {
                     if case .data(let data) = $0 { lines.note("stream \(String(decoding: data, as: UTF8.self))") }
                 }
-            case .fileFinished(_, let name, .success(let file)):
+            case .fileFinished(_, let name, .success(let file), _):
                 let data = (try? Data(contentsOf: file.url)) ?? Data()
                 let isWhole = data.enumerated().allSatisfy { $1 == UInt8(truncatingIfNeeded: $0 &* 13) }
                 lines.note("file \(name) \(data.count) bytes \(isWhole)")
-            case .fileFinished(_, let name, .failure): lines.note("failed \(name)")
+            case .fileFinished(_, let name, .failure, _): lines.note("failed \(name)")
             default: break
             }
         }

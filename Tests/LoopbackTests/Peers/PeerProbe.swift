@@ -66,11 +66,11 @@ final class PeerProbe: Sendable {
         case .fileStarted(let peer, let name, let progress):
             transfers.put(progress)
             seen.put(.fileStarted(name, from: peer.name))
-        case .fileFinished(let peer, let name, .success(let file)):
+        case .fileFinished(let peer, let name, .success(let file), _):
             let contents = (try? Data(contentsOf: file.url)) ?? Data()
             if keepsContents { digests.put(contents) }
             seen.put(.file(name, byteCount: contents.count, from: peer.name))
-        case .fileFinished(let peer, let name, .failure(let failure)):
+        case .fileFinished(let peer, let name, .failure(let failure), _):
             seen.put(.fileFailed(name, failure, from: peer.name))
         case .certificate, .verification, .paired, .unsaved, .refused: seen.put(.other)
         case .datagramLane(_, let state): lanes.put(state)
