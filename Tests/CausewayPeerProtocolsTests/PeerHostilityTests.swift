@@ -143,6 +143,108 @@ struct PeerHostilityTests {
         #expect(last == .protocolViolation)
     }
 
+    /// Lets an attacker join a new session.
+    private func join(_ mesh: inout PeerMesh, _ attacker: HostilePeer) throws -> (link: LinkID, member: MemberID) {
+        let session = mesh.openSession()
+        let accepted = mesh.accepted(attacker.facts, at: .zero)
+        let link = try #require(accepted)
+        let invite = attacker.bytes(PeerBodies.invite(nil, timeout: .seconds(9)))
+        mesh.received(link, attacker.hello() + invite, at: .zero)
+        while let action = mesh.nextAction() {
+            if case .invited(let id, _, _) = action { mesh.answer(id, with: session, at: .zero) }
+        }
+        mesh.received(link, attacker.bytes(PeerFrame(.certificate)) + attacker.bytes(PeerFrame(.certified)), at: .zero)
+        while mesh.nextAction() != nil {}
+        let member = MemberID(session, attacker.key)
+        let isConnected = mesh.isConnected(member)
+        try #require(isConnected)
+        return (link, member)
+    }
+
+    @Test("A member that reads nothing cannot cause answers without end")
+    func controlFlood() throws {
+        var mesh = mesh()
+        let attacker = HostilePeer(3)
+        let (link, member) = try join(&mesh, attacker)
+        let first: UInt16 = mesh.own.key < attacker.key ? 2 : 1
+        var opens: [UInt8] = []
+        for number in 0..<200 as Range<UInt16> {
+            opens += attacker.bytes(PeerFrame(.streamOpen, flags: .numbered, channel: first + 2 * number))
+        }
+        var (blocks, end) = (0, PeerReason?.none)
+        while blocks < 200, end == nil {
+            blocks += 1
+            mesh.received(link, opens, at: .zero)
+            while let action = mesh.nextAction() {
+                // The program wants none of the streams: each is reset.
+                if case .streamOpened(let channel, _) = action { mesh.releaseStream(channel, at: .zero) }
+                if case .state(member, _, .notConnected(let reason)) = action { end = reason }
+            }
+        }
+        #expect(end == .tooMuch && blocks < 100)
+    }
+
+    @Test("A member that reads nothing cannot cause answers without end over a resource lane")
+    func laneFlood() throws {
+        var mesh = mesh()
+        let attacker = HostilePeer(3)
+        let (link, member) = try join(&mesh, attacker)
+        let number: UInt16 = mesh.own.key < attacker.key ? 2 : 1
+        let (accepted, own) = (mesh.accepted(attacker.facts, at: .zero), mesh.handle(of: member.session))
+        let (lane, handle) = (try #require(accepted), try #require(own))
+        let token = PeerDigest.hmac(key: attacker.exporter, Array("cw-peers/1 lane".utf8) + attacker.exporter)
+        let fields = PeerFields().with(1, handle.bytes).with(2, [UInt8](repeating: 5, count: 16)).with(3, token)
+        mesh.received(lane, attacker.bytes(PeerFrame(.lane, fields: fields)), at: .zero)
+        mesh.received(link, attacker.bytes(PeerFrame(.offer, flags: .numbered, channel: number)), at: .zero)
+        while let action = mesh.nextAction() {
+            if case .resourceOffered(let channel, _) = action { mesh.fetch(channel, at: .zero) }
+        }
+        var (count, end) = (UInt64(0), PeerReason?.none)
+        while count < 20_000, end == nil {
+            var parts: [UInt8] = []
+            for position in count..<count + 100 {
+                // The next byte of the file, then one behind a gap, which is answered with GET.
+                parts += part(position, of: number, attacker) + part(position + 2, of: number, attacker)
+            }
+            mesh.received(lane, parts, at: .zero)
+            count += 100
+            while let action = mesh.nextAction() {
+                if case .state(member, _, .notConnected(let reason)) = action { end = reason }
+            }
+        }
+        #expect(end == .tooMuch && count < 17_000)
+    }
+
+    private func part(_ position: UInt64, of number: UInt16, _ attacker: HostilePeer) -> [UInt8] {
+        let offset = (0..<8).map { UInt8(truncatingIfNeeded: position >> (56 - 8 * $0)) }
+        return attacker.bytes(PeerFrame(.part, channel: number, payload: offset + [7]))
+    }
+
+    @Test("A member that reads nothing has one acknowledgment in its queue")
+    func acknowledgments() throws {
+        var mesh = mesh()
+        let attacker = HostilePeer(3)
+        let (link, member) = try join(&mesh, attacker)
+        while mesh.takeOutput(link, atMost: 1 << 20, at: .zero) != nil {}
+        let message = attacker.bytes(PeerFrame(.data, flags: .numbered))
+        for round in 1...100 {
+            let now = Duration.milliseconds(round)
+            mesh.received(link, Array([[UInt8]](repeating: message, count: 32).joined()), at: now)
+            mesh.advance(to: now)
+            while mesh.nextAction() != nil {}
+        }
+        var reader = PeerFrameReader()
+        while let bytes = mesh.takeOutput(link, atMost: 1 << 20, at: .milliseconds(100)) { reader.append(bytes) }
+        var payloads: [[UInt8]] = []
+        while let frame = try reader.next() {
+            if frame.type == .acknowledgment { payloads.append(frame.payload) }
+        }
+        let counts = try payloads.map { try PeerFields($0).integer(1, as: UInt64.self) }
+        #expect(counts == [3_200])
+        let isConnected = mesh.isConnected(member)
+        #expect(isConnected)
+    }
+
     @Test("A changed key of a known peer is refused")
     func changedKey() {
         var mesh = mesh()

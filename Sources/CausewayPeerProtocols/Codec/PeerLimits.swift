@@ -32,6 +32,9 @@ package enum PeerLimits {
     package static let goodbyes = 64
     /// Unacknowledged numbered frames, and the flow-control window for reliable messages.
     package static let window = 4 << 20
+    /// The number of queued frames without content, which do not wait for the window. Once sent, they may exceed it by
+    /// as many bytes as the window has.
+    package static let controlFrames = 16 << 10
     /// Flow-control window per stream.
     package static let streamWindow = 256 << 10
     /// Flow-control window per resource.

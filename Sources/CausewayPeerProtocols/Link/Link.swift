@@ -61,10 +61,13 @@ struct LinkOutput: Sendable {
     var isEmpty: Bool { urgent.isEmpty && last == nil && farewell == nil }
 
     mutating func append(_ frame: PeerFrame) {
-        // One queued PONG answers any number of PINGs, and one ACCEPT any number of INVITEs.
-        let isAnswer = frame.type == .pong || frame.type == .accept
-        if isAnswer, urgent.contains(where: { $0.type == frame.type }) { return }
-        urgent.append(frame)
+        // One queued PONG answers any number of PINGs, one ACCEPT any number of INVITEs, and the newest acknowledgment
+        // includes those before it.
+        let isAnswer = frame.type == .pong || frame.type == .accept || frame.type == .acknowledgment
+        guard isAnswer, let index = urgent.firstIndex(where: { $0.type == frame.type }) else {
+            return urgent.append(frame)
+        }
+        urgent[index] = frame
     }
 
     mutating func end(with frame: PeerFrame) { last = frame }

@@ -89,6 +89,11 @@ struct MemberTraffic: Sendable {
             || nextChannel(isPeek: true) != nil
     }
 
+    /// Whether the peer has caused more frames without content than it reads and acknowledges.
+    var exceedsControlLimit: Bool {
+        control.count > PeerLimits.controlFrames || queue.log.byteCount > 2 * PeerLimits.window
+    }
+
     /// Whether content waits until the peer acknowledges frames or permits more message bytes.
     var awaitsAcknowledgment: Bool {
         !outbox.isEmpty || !queue.hasRoom && streams.outgoing.values.contains { $0.nextSize != nil }

@@ -76,7 +76,17 @@ extension PeerMesh {
                 break
             }
         }
+        endIfUnread(id, at: now)
         announce(id, at: now)
+    }
+
+    /// Ends the control link of a member that sends, at least PING, but does not read what this side sends. Gaps in a
+    /// file cause frames for the control link too, and arrive on a resource lane.
+    private mutating func endIfUnread(_ id: LinkID, at now: Duration) {
+        guard let member = links[id]?.member, let control = self[member]?.link,
+            control == id || links[id]?.phase == .lane, self[member]?.traffic?.exceedsControlLimit == true
+        else { return }
+        end(control, .tooMuch, at: now)
     }
 
     /// Reports that the connection ended without ``PeerAction/close(_:)``.
