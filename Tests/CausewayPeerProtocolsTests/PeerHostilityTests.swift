@@ -245,6 +245,31 @@ struct PeerHostilityTests {
         #expect(isConnected)
     }
 
+    @Test("A member that announces peers and takes them back causes at most 128 attempts in 10 s")
+    func announcements() throws {
+        var mesh = mesh()
+        let attacker = HostilePeer(3)
+        let (link, _) = try join(&mesh, attacker)
+        let handle = try #require(SessionHandle([UInt8](repeating: 7, count: 16)))
+        var dials: [Int] = []
+        for second in [0, 1, 11] {
+            var count = 0
+            for id in 1_000..<1_500 as Range<UInt64> {
+                let key = PeerKey(id: id, high: id, low: UInt64(second))
+                let entry = RosterEntry(key: key, name: "", handle: handle, endpoints: [])
+                let fields = PeerFields().with(1, id).with(2, key.digestBytes).with(3, handle.bytes)
+                let introduction = PeerFrame(.introduce, flags: .numbered, payload: entry.fields.bytes)
+                let end = PeerFrame(.gone, flags: .numbered, payload: fields.with(4, 0 as UInt8).bytes)
+                mesh.received(link, attacker.bytes(introduction) + attacker.bytes(end), at: .seconds(second))
+                while let action = mesh.nextAction() {
+                    if case .dial = action { count += 1 }
+                }
+            }
+            dials.append(count)
+        }
+        #expect(dials == [128, 0, 128])
+    }
+
     @Test("A changed key of a known peer is refused")
     func changedKey() {
         var mesh = mesh()

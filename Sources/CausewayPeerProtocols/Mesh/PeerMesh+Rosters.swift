@@ -76,7 +76,8 @@ extension PeerMesh {
             return nil
         }
         guard sessions[session]?.hasRoom(for: entry.key) == true,
-            let decision = sessions[session]?.roster.learned(entry, isListening: configuration.port != 0, at: now)
+            let decision = sessions[session]?.roster.learned(
+                entry, isOwn: token != nil, isListening: configuration.port != 0, at: now)
         else { return .full }
         let dialTime: Duration?
         switch decision {

@@ -20,10 +20,15 @@ struct RosterMachine: Sendable {
     private static let goneLimit = 256
     /// Maximum number of announced peers, so that a hostile member cannot fill the memory.
     private static let expectedLimit = 64
+    /// Maximum number of attempts to connect to announced peers that begin within ``PeerTimes/joining``. Each costs
+    /// dials and an event, also if the member that announced the peer reports its end at once.
+    private static let attemptLimit = 4 * PeerLimits.members
 
     private let own: PeerKey
     private var expected: [PeerKey: SessionHandle] = [:]
     private var gone: Set<Element> = []
+    /// When the latest attempts began, the oldest first.
+    private var attempts: [Duration] = []
     private(set) var epoch: UInt64 = 0
 
     init(own: PeerKey) { self.own = own }
@@ -32,16 +37,27 @@ struct RosterMachine: Sendable {
     ///
     /// - Parameters:
     ///   - entry: The announced member.
+    ///   - isOwn: Whether this side's program passed the member's connection data.
     ///   - isListening: Whether this side can be dialled.
     ///   - now: The current time.
-    mutating func learned(_ entry: RosterEntry, isListening: Bool, at now: Duration) -> Decision {
+    mutating func learned(_ entry: RosterEntry, isOwn: Bool, isListening: Bool, at now: Duration) -> Decision {
         guard entry.key != own, entry.key.id != own.id else { return .refuse(.duplicate) }
         guard !gone.contains(Element(peer: entry.key, handle: entry.handle)) else { return .refuse(.left) }
-        guard expected[entry.key] != nil || expected.count < Self.expectedLimit else { return .refuse(.tooMuch) }
+        guard expected[entry.key] != nil || expected.count < Self.expectedLimit, isOwn || mayAttempt(at: now) else {
+            return .refuse(.tooMuch)
+        }
         expected[entry.key] = entry.handle
         // The smaller peer dials. A side without a listener cannot be dialled, so it dials itself.
         return !isListening || own < entry.key && !entry.endpoints.isEmpty
             ? .dial : .wait(until: now + PeerTimes.largerDials)
+    }
+
+    /// Counts an attempt, unless there were too many.
+    private mutating func mayAttempt(at now: Duration) -> Bool {
+        attempts.removeAll { $0 + PeerTimes.joining <= now }
+        guard attempts.count < Self.attemptLimit else { return false }
+        attempts.append(now)
+        return true
     }
 
     /// Whether the peer was announced with this handle.
