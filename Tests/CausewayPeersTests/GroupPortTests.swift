@@ -1,3 +1,4 @@
+import CausewayPeerProtocols
 import Dispatch
 import Synchronization
 import Testing
@@ -29,5 +30,23 @@ struct GroupPortTests {
         queue.resume()
         queue.sync {}
         #expect(seen.withLock { $0 } == ["gone", "after"])
+    }
+
+    @Test("The proof of a certificate is checked on the group's queue, and a peer with a wrong one is refused")
+    func judges() throws {
+        let queue = DispatchQueue(label: "group")
+        var settings = PeerGroup.Settings()
+        settings.judgesCertificates = true
+        let group = PeerGroup(try SimulatedMember.node(), settings, queue: queue) { _ in }
+        queue.suspend()
+        let made = Result { try SimulatedMember(of: group, showing: [[1, 2, 3]]) }
+        let early = (try? made.get())?.end
+        // A suspended queue must not be released.
+        queue.resume()
+        let bob = try made.get()
+        queue.sync {}
+        bob.exchange()
+        #expect(early == nil && bob.end == .notVerified)
+        withExtendedLifetime(group) {}
     }
 }

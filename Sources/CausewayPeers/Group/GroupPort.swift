@@ -127,14 +127,17 @@ final class GroupPort: Sendable {
 
     func judge(_ member: MemberID, _ claim: CertificateClaim, _ node: PeerNode) {
         let peer = peer(member)
-        let isProven =
-            claim.chain.first.map {
-                PeerKeyPair.verify(claim.message, signature: claim.proof, certificate: $0)
-            } ?? true
-        guard isProven else {
-            return node.queue.async { node.apply { $0.mesh.judge(member, accepts: false, at: $1) } }
-        }
         post {
+            // Not on the thread that performs the node's actions: it may be the program's main thread, and a peer
+            // chooses the key with which the signature is verified.
+            let isProven =
+                claim.chain.first.map {
+                    PeerKeyPair.verify(claim.message, signature: claim.proof, certificate: $0)
+                } ?? true
+            guard isProven else {
+                node.apply { $0.mesh.judge(member, accepts: false, at: $1) }
+                return nil
+            }
             let question = CertificateQuestion { answer in
                 node.apply { $0.mesh.judge(member, accepts: answer, at: $1) }
             }

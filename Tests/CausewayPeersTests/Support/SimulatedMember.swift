@@ -17,6 +17,10 @@ final class SimulatedMember {
     private let answers = DispatchQueue(label: "causeway.test.answers")
     /// The number of requests for bytes of files.
     private(set) var requestCount = 0
+    /// The certificates that this member shows, with a wrong signature.
+    private let certificates: [[UInt8]]
+    /// Why the group's peer is no longer a member for this one.
+    private(set) var end: PeerReason?
 
     /// Returns a node that opens no listener and uses no UDP.
     static func node(queueLimit: Int = 64 << 20) throws -> PeerNode {
@@ -25,9 +29,11 @@ final class SimulatedMember {
         return node
     }
 
-    /// Invites the group, which accepts. The group's node is one of ``node(queueLimit:)``.
-    init(of group: PeerGroup) throws {
+    /// Invites the group, which accepts. The group's node is one of ``node(queueLimit:)``. With certificates, the
+    /// member may not be connected yet.
+    init(of group: PeerGroup, showing certificates: [[UInt8]] = []) throws {
         node = group.node
+        self.certificates = certificates
         let publicKey: [UInt8] = [4, 1]
         let key = PeerKey(id: 1, publicKey: publicKey)
         identity = PeerIdentity(id: key.id, fingerprint: key.digestBytes, name: "Bob")
@@ -38,13 +44,15 @@ final class SimulatedMember {
             invitation.accept(with: group)
         }
         node.apply { core, _ in core.service.advertisements.append(advertisement) }
-        let remote = MemberID(mesh.openSession(), node.local.peer.key)
+        var options = SessionOptions()
+        options.hasCertificate = !certificates.isEmpty
+        let remote = MemberID(mesh.openSession(options), node.local.peer.key)
         self.remote = remote
         mesh.invite(remote, name: "", service: "cw-test", at: PeerNode.now)
         try connect()
         exchange()
         let isConnected = mesh.isConnected(remote)
-        try #require(isConnected)
+        try #require(isConnected || !certificates.isEmpty)
     }
 
     /// Does what the drivers do for a dial.
@@ -103,9 +111,20 @@ final class SimulatedMember {
                 hasMoved = true
                 mesh.received(own, bytes, at: PeerNode.now)
             }
-            while let action = mesh.nextAction() {
-                if case .resourceWanted = action { requestCount += 1 }
-            }
+            while let action = mesh.nextAction() { hasMoved = take(action) || hasMoved }
         }
+    }
+
+    /// Returns whether the action made output.
+    private func take(_ action: PeerAction) -> Bool {
+        switch action {
+        case .resourceWanted: requestCount += 1
+        case .state(_, _, .notConnected(let reason)): end = reason
+        case .sign(let link, _, _):
+            mesh.certify(link, chain: certificates, proof: [1], at: PeerNode.now)
+            return true
+        default: break
+        }
+        return false
     }
 }
