@@ -74,6 +74,10 @@ package final class PeerAdvertisement: Sendable {
             let peer: PeerIdentity
             let context: Data?
             let node: PeerNode
+
+            func decline() {
+                node.apply { core, now in core.mesh.answer(id, with: nil, at: now) }
+            }
         }
 
         init(_ service: String, _ queue: DispatchQueue, _ handler: @escaping @Sendable (AdvertiserEvent) -> Void) {
@@ -86,14 +90,17 @@ package final class PeerAdvertisement: Sendable {
             queue.async { [self] in state.withLock { $0.handler }?(event) }
         }
 
-        /// Queues an invitation. The `PeerInvitation` is created on the program's queue, because releasing it may call
-        /// the node.
+        /// Queues an invitation, or declines it if the advertisement has ended since it arrived. The `PeerInvitation`
+        /// is created on the program's queue, because releasing it may call the node.
         func invited(_ id: InvitationID, _ peer: PeerIdentity, _ context: Data?, _ node: PeerNode) {
-            let mustAsk = state.withLock { state in
-                state.waiting.append(Question(id: id, peer: peer, context: context, node: node))
+            let question = Question(id: id, peer: peer, context: context, node: node)
+            let (isOpen, mustAsk) = state.withLock { state in
+                guard state.handler != nil else { return (false, false) }
+                state.waiting.append(question)
                 defer { state.isAsking = true }
-                return !state.isAsking
+                return (true, !state.isAsking)
             }
+            guard isOpen else { return question.decline() }
             if mustAsk { askLater() }
         }
 
@@ -114,12 +121,15 @@ package final class PeerAdvertisement: Sendable {
         /// The invitation ended, possibly before it was passed to the program.
         func withdraw(_ id: InvitationID) { state.withLock { $0.waiting.removeAll { $0.id == id } } }
 
+        /// Ends the events. Declines the invitations that the program has not got: without an answer, the inviters
+        /// would wait until their time is over, and keep the places of other invitations.
         func close() {
-            let old = state.withLock { state in
+            let (handler, waiting) = state.withLock { state in
                 defer { (state.handler, state.waiting) = (nil, []) }
                 return (state.handler, state.waiting)
             }
-            withExtendedLifetime(old) {}
+            for question in waiting { question.decline() }
+            withExtendedLifetime(handler) {}
         }
     }
 
@@ -135,7 +145,8 @@ package final class PeerAdvertisement: Sendable {
 
     deinit { stop() }
 
-    /// Stops advertising. No event starts after the call has returned. Later invitations are declined.
+    /// Stops advertising. No event starts after the call has returned. Invitations that the program has not got are
+    /// declined.
     package func stop() {
         port.close()
         listener?.cancel()

@@ -47,7 +47,11 @@ final class AdvertiserCore: Sendable {
     private func isCurrent(_ run: Int) -> Bool { runs.withLock { $0.isCurrent(run) } }
 
     private func handle(_ event: AdvertiserEvent, _ run: Int) {
-        guard isCurrent(run) else { return }
+        guard isCurrent(run) else {
+            // The program has stopped since the event was queued.
+            if case .invited(let invitation) = event { invitation.decline() }
+            return
+        }
         switch event {
         case .started: break
         case .failed(let failure): failed(failure, run)

@@ -14,7 +14,7 @@ final class SimulatedMember {
     private var links: (own: LinkID, remote: LinkID)?
     /// The group's peer in this member's machine.
     private var remote: MemberID?
-    private let answers = DispatchQueue(label: "causeway.test.answers")
+    private let answers: DispatchQueue
     /// The number of requests for bytes of files.
     private(set) var requestCount = 0
     /// The certificates that this member shows, with a wrong signature.
@@ -31,19 +31,31 @@ final class SimulatedMember {
 
     /// Invites the group, which accepts. The group's node is one of ``node(queueLimit:)``. With certificates, the
     /// member may not be connected yet.
-    init(of group: PeerGroup, showing certificates: [[UInt8]] = []) throws {
-        node = group.node
-        self.certificates = certificates
+    convenience init(of group: PeerGroup, showing certificates: [[UInt8]] = []) throws {
+        let answers = DispatchQueue(label: "causeway.test.answers")
+        let advertisement = PeerAdvertisement.Port("cw-test", answers) { [weak group] event in
+            guard case .invited(let invitation) = event, let group else { return }
+            invitation.accept(with: group)
+        }
+        group.node.apply { core, _ in core.service.advertisements.append(advertisement) }
+        try self.init(inviting: group.node, showing: certificates, answers)
+        let isConnected = remote.map { mesh.isConnected($0) } ?? false
+        try #require(isConnected || !certificates.isEmpty)
+    }
+
+    /// Invites a node's peer to its service `cw-test`. The node is one of ``node(queueLimit:)``.
+    ///
+    /// - Parameter answers: The queue on which the program answers.
+    init(
+        inviting node: PeerNode, showing certificates: [[UInt8]] = [],
+        _ answers: DispatchQueue = DispatchQueue(label: "causeway.test.answers")
+    ) throws {
+        (self.node, self.certificates, self.answers) = (node, certificates, answers)
         let publicKey: [UInt8] = [4, 1]
         let key = PeerKey(id: 1, publicKey: publicKey)
         identity = PeerIdentity(id: key.id, fingerprint: key.digestBytes, name: "Bob")
         mesh = PeerMesh(
             own: PeerInfo(key: key, name: "Bob", publicKey: publicKey), random: SplitMix64(seed: 1))
-        let advertisement = PeerAdvertisement.Port("cw-test", answers) { [weak group] event in
-            guard case .invited(let invitation) = event, let group else { return }
-            invitation.accept(with: group)
-        }
-        node.apply { core, _ in core.service.advertisements.append(advertisement) }
         var options = SessionOptions()
         options.hasCertificate = !certificates.isEmpty
         let remote = MemberID(mesh.openSession(options), node.local.peer.key)
@@ -51,8 +63,6 @@ final class SimulatedMember {
         mesh.invite(remote, name: "", service: "cw-test", at: PeerNode.now)
         try connect()
         exchange()
-        let isConnected = mesh.isConnected(remote)
-        try #require(isConnected || !certificates.isEmpty)
     }
 
     /// Does what the drivers do for a dial.

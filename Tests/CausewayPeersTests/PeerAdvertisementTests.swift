@@ -1,0 +1,36 @@
+import CausewayPeerProtocols
+import Dispatch
+import Synchronization
+import Testing
+
+@testable import CausewayPeers
+
+@Suite("Invitations of an advertisement")
+struct PeerAdvertisementTests {
+    @Test("Invitations that the program has not got when it stops advertising are declined")
+    func stops() throws {
+        let node = try SimulatedMember.node()
+        let queue = DispatchQueue(label: "advertiser")
+        let count = Mutex(0)
+        let port = PeerAdvertisement.Port("cw-test", queue) { event in
+            if case .invited = event { count.withLock { $0 += 1 } }
+        }
+        node.apply { core, _ in core.service.advertisements.append(port) }
+        let advertisement = PeerAdvertisement(node, port, nil)
+        queue.suspend()
+        let made = Result { try SimulatedMember(inviting: node) }
+        let early = (try? made.get())?.end
+        advertisement.stop()
+        // A suspended queue must not be released.
+        queue.resume()
+        let bob = try made.get()
+        queue.sync {}
+        bob.exchange()
+        #expect(early == nil && bob.end == .declined && count.withLock { $0 } == 0)
+        // The action for an invitation that arrived before the stop can be performed after it.
+        node.apply { core, _ in core.service.advertisements.append(port) }
+        let late = try SimulatedMember(inviting: node)
+        queue.sync {}
+        #expect(late.end == .declined && count.withLock { $0 } == 0)
+    }
+}
