@@ -36,10 +36,8 @@ package final class PeerBrowse: Sendable {
         var handler: (@Sendable (BrowserEvent) -> Void)?
         /// The latest report of each peer.
         var told: [PeerIdentity: PeerAnnouncement] = [:]
+        var choice = InstanceChoice<NWEndpoint>()
     }
-
-    /// Maximum number of instances: more are ignored.
-    private static let limit = 1_024
 
     private let node: PeerNode
     private let browser: NWBrowser
@@ -80,19 +78,24 @@ package final class PeerBrowse: Sendable {
 
     private func post(_ event: BrowserEvent) { state.withLock { $0.handler }?(event) }
 
+    /// Returns the announcement of a peer that can be invited.
+    private func announcement(_ result: NWBrowser.Result) -> PeerAnnouncement? {
+        // A peer with this peer's own number cannot be invited.
+        guard case .bonjour(let record) = result.metadata, let announcement = PeerAnnouncement(record),
+            announcement.peer.key.id != node.local.peer.id
+        else { return nil }
+        return announcement
+    }
+
     /// Runs on the program's queue.
     private func update(_ results: Set<NWBrowser.Result>) {
-        var instances: [NWEndpoint: PeerAnnouncement] = [:]
-        for result in results where instances.count < Self.limit {
-            // A peer with this peer's own number cannot be invited.
-            guard case .bonjour(let record) = result.metadata, let announcement = PeerAnnouncement(record),
-                announcement.peer.key.id != node.local.peer.id
-            else { continue }
-            instances[result.endpoint] = announcement
-            node.learn(result.endpoint, of: PeerIdentity(announcement.peer))
-        }
+        var choice = state.withLock { $0.choice }
+        let instances = choice.update(results, key: { $0.endpoint }, value: { announcement($0) })
+        for (endpoint, announcement) in instances { node.learn(endpoint, of: PeerIdentity(announcement.peer)) }
+        let newChoice = choice
         var events: [BrowserEvent] = []
         state.withLock { state in
+            state.choice = newChoice
             let current = Dictionary(
                 instances.values.map { (PeerIdentity($0.peer), $0) },
                 uniquingKeysWith: { first, second in
@@ -106,5 +109,34 @@ package final class PeerBrowse: Sendable {
             state.told = current
         }
         events.forEach(post)
+    }
+}
+
+/// Chooses at most 1,024 instances for a browser to show.
+///
+/// Shown instances stay until they are gone. Otherwise a flood of instances would hide peers that are known, and others
+/// with each change, so that they would be found and lost without end.
+struct InstanceChoice<Key: Hashable & Sendable>: Sendable {
+    static var limit: Int { 1_024 }
+
+    private var shown: Set<Key> = []
+
+    /// Returns the values of the instances to show.
+    ///
+    /// - Parameters:
+    ///   - found: All instances.
+    ///   - key: Returns an instance's key.
+    ///   - value: Returns an instance's value; `nil` if it is not that of a peer.
+    mutating func update<Instance, Value>(
+        _ found: some Collection<Instance>, key: (Instance) -> Key, value: (Instance) -> Value?
+    ) -> [Key: Value] {
+        var chosen: [Key: Value] = [:]
+        for isShown in [true, false] {
+            for instance in found where chosen.count < Self.limit && shown.contains(key(instance)) == isShown {
+                chosen[key(instance)] = value(instance)
+            }
+        }
+        shown = Set(chosen.keys)
+        return chosen
     }
 }
