@@ -21,7 +21,7 @@ struct PeerFileReceiver: Sendable {
     private struct Counts {
         var files = 0
         var failures = 0
-        var refused: Set<String> = []
+        var refused = RefusedFiles()
     }
 
     init(
@@ -47,7 +47,7 @@ struct PeerFileReceiver: Sendable {
         session.tell(ReceiveEvent(event: "advertising", peer: "\(peers.me)", name: service))
         var counts = Counts()
         for try await event in peers.events {
-            try await handle(event, peers, &counts)
+            await handle(event, peers, &counts)
             if case .left(_, let failure) = event, isSingle {
                 guard counts.failures == 0 else { throw CommandFailure("\(counts.failures) files were not stored") }
                 guard counts.files > 0 else { throw CommandFailure("no file was received: \(failure.message)") }
@@ -56,11 +56,12 @@ struct PeerFileReceiver: Sendable {
         }
     }
 
-    private func handle(_ event: CausewayPeers.PeerEvent, _ peers: PeerSession, _ counts: inout Counts) async throws {
+    private func handle(_ event: CausewayPeers.PeerEvent, _ peers: PeerSession, _ counts: inout Counts) async {
         switch event {
         case .invited(let invite): invite.accept()
         case .joined(let peer): session.tell(ReceiveEvent(event: "connected", peer: "\(peer)"))
         case .left(let peer, let failure):
+            counts.refused.removeAll(of: peer)
             session.tell(ReceiveEvent(event: "ended", peer: "\(peer)", reason: failure.message))
         case .refused(let peer, let failure):
             printError("nw: receive: \(peer.name) was refused: \(failure.message)")
@@ -68,19 +69,16 @@ struct PeerFileReceiver: Sendable {
             printError("nw: receive: the key of \(peer.name) was not stored: \(failure.message)")
         case .receiving(let transfer, let peer):
             guard let reason = await refusal(of: transfer) else { return }
-            counts.refused.insert(transfer.name)
-            await answer(transfer.name, reason, peer, peers, &counts, nil)
+            counts.refused.add(transfer.name, of: peer)
+            answer(transfer.name, reason, peer, peers, &counts, nil)
             transfer.cancel()
         case .file(let file, let peer):
+            guard !counts.refused.remove(file.name, of: peer) else { return }
             let byteCount = size(of: file.url)
-            await answer(file.name, await store(file), peer, peers, &counts, byteCount)
+            answer(file.name, await store(file, byteCount), peer, peers, &counts, byteCount)
         case .fileFailed(let name, let failure, let peer):
-            guard counts.refused.remove(name) == nil else { return }
-            counts.failures += 1
-            session.tell(
-                ReceiveEvent(event: "refused", peer: "\(peer)", name: name, reason: failure.message))
-            let reply = PeerFileReply(file: name, isStored: false, reason: failure.message)
-            try? await peers.send(try JSONEncoder().encode(reply), to: .peer(peer))
+            guard !counts.refused.remove(name, of: peer) else { return }
+            answer(name, failure.message, peer, peers, &counts, nil)
         default: break
         }
     }
@@ -88,15 +86,16 @@ struct PeerFileReceiver: Sendable {
     private func answer(
         _ name: String, _ reason: String?, _ peer: PeerIdentity, _ peers: PeerSession, _ counts: inout Counts,
         _ byteCount: UInt64?
-    ) async {
+    ) {
         if reason == nil { counts.files += 1 } else { counts.failures += 1 }
         session.tell(
             ReceiveEvent(
                 event: reason == nil ? "stored" : "refused", peer: "\(peer)", name: name, bytes: byteCount,
                 reason: reason))
         let reply = PeerFileReply(file: name, isStored: reason == nil, reason: reason)
-        // Ignore a failure, because the sender may have left.
-        try? await peers.send((try? JSONEncoder().encode(reply)) ?? Data(), to: .peer(peer))
+        // Ignore a failure, because the sender may have left. A peer that does not read must not hold up the files of
+        // the others, so this does not wait: with 4 MiB of replies in its queue, its further replies are dropped.
+        try? peers.group.send((try? JSONEncoder().encode(reply)) ?? Data(), to: [peer], .reliable)
     }
 
     private func size(of url: URL) -> UInt64 {
@@ -120,7 +119,9 @@ struct PeerFileReceiver: Sendable {
     }
 
     /// Renames a complete file to its final name. Returns the reason if that fails.
-    private func store(_ file: PeerFile) async -> String? {
+    private func store(_ file: PeerFile, _ byteCount: UInt64) async -> String? {
+        // The sender may have offered another size, or none.
+        if let limit = rules.maximumSize, byteCount > limit { return TransferReply.tooLarge.explanation }
         do {
             return try await thread.run { [rules] in
                 let name = try TransferHeader.safeName(Data(file.name.utf8), allowsHidden: rules.allowsHidden)
