@@ -66,7 +66,7 @@ public enum ServiceDiscovery {
         }
     }
 
-    /// The location of a service and its TXT record.
+    /// A service's location and TXT record.
     public struct Place: Hashable, Sendable {
         /// The host name in presentation format.
         public let host: String

@@ -175,7 +175,7 @@ package final class ProxyChallengeTable: Sendable {
         for place in known.withLock({ known in Array(known.values) }) { place.forget() }
     }
 
-    /// Returns the challenge record for a proxy, creating it if necessary; `nil` if there are too many proxies.
+    /// Returns a proxy's ``ProxyChallenges``, creating them if necessary; `nil` if there are too many proxies.
     func challenges(of endpoint: NWEndpoint, _ kind: ProxyChallenges.Kind) -> ProxyChallenges? {
         let key = Key(endpoint: endpoint, kind: kind)
         return known.withLock { known in
@@ -187,7 +187,7 @@ package final class ProxyChallengeTable: Sendable {
         }
     }
 
-    /// Returns the latest refusal for a tunnel destination at or after a time, with the proxy's challenge record.
+    /// Returns the latest refusal since `time` for a tunnel destination, and the challenges of the proxy that refused.
     func refused(_ destination: TunnelDestination, since time: Duration) -> (ProxyChallenges, ProxyChallenges.Refusal)?
     {
         let authority = destination.authority

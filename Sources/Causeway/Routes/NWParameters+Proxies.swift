@@ -179,7 +179,7 @@ extension TunnelDestination {
 }
 
 extension ProxyChallengeTable {
-    /// Returns the latest refusal for an endpoint at or after a time, with the proxy's challenge record.
+    /// Returns the latest refusal since `time` for an endpoint, and the challenges of the proxy that refused.
     package func refused(_ endpoint: NWEndpoint, since time: Duration) -> (ProxyChallenges, ProxyChallenges.Refusal)? {
         guard case .some(.some(let destination)) = try? TunnelDestination(endpoint) else { return nil }
         return refused(destination, since: time)

@@ -3,8 +3,8 @@ struct ProbeStarts: Sendable {
     /// Random delay before the first probe, so that hosts that start together do not probe together.
     private static let delay: Range<Duration> = .zero..<MulticastRegistration.probeInterval
     /// After this number of conflicts within ``conflictWindow``, each later attempt waits ``conflictPause``.
-    /// RFC 6762 §8.1 requires this for conflicts within ten seconds. The window here is longer, because each ignored
-    /// conflict delays the next attempt by a second.
+    /// RFC 6762 §8.1 requires this for conflicts within ten seconds. The window here is longer: a first conflict
+    /// during probing is ignored, and delays the next attempt by a second.
     private static let conflictLimit = 15
     private static let conflictWindow: Duration = .seconds(15)
     private static let conflictPause: Duration = .seconds(5)

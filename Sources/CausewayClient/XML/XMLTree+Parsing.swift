@@ -45,7 +45,7 @@ struct XMLTreeBuilder {
     private let nodeLimit: Int
     private var nodeCount = 0
     private var open: [XMLTree.Element] = []
-    /// The text after the last tag. It grows in place: joining the pieces in the tree would copy all of them for each.
+    /// The text since the last tag. Appending to text in the tree would copy the whole text for each piece.
     private var text = ""
     private(set) var root: XMLTree.Element?
 

@@ -13,7 +13,7 @@ enum JSONValue: Equatable, Sendable {
         return members[name]
     }
 
-    /// A string's text, or a number's text where a string is expected.
+    /// The text of a string or a number; `nil` for other values.
     var text: String? {
         switch self {
         case .string(let text), .number(let text): text

@@ -79,7 +79,7 @@ struct CodingStage {
         }
     }
 
-    /// Makes one step and returns its output. A failure after output is reported by the next call.
+    /// Runs the decoder once and returns its output. Records a failure, which is thrown after that output.
     private mutating func step(_ engine: CodingEngine, _ limit: Int) -> Data {
         let hadInput = !input.isEmpty
         let step = engine.step(input, atMost: limit)

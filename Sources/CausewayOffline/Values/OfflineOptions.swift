@@ -71,9 +71,9 @@ public struct OfflineEvent: Sendable, CustomStringConvertible {
         case moved
         /// The operation has ended.
         case ended(OfflineOutcome)
-        /// A change could not be stored. The change is in effect, and is stored when the storage works again.
-        /// Exception: a resolver's new request that could not be stored, or exceeds a limit, has no effect, and the
-        /// operation's lane has stopped.
+        /// A change could not be stored. It is in effect, and is stored when the storage works again. Exceptions: An
+        /// attempt whose start was not stored is postponed. If the resolver's new request is invalid, exceeds a limit
+        /// or was not stored, the operation stops its lane.
         case storageFailed(String)
     }
 

@@ -11,7 +11,7 @@ extension PacketPrinter {
         var isFragmented = false
         var hopLimit: UInt8 = 0
 
-        /// Returns a checksum that already includes the pseudo header.
+        /// Returns the pseudo header's checksum, to which the caller adds the rest.
         func pseudoHeader(_ number: UInt16, _ length: Int) -> InternetChecksum {
             var sum = InternetChecksum()
             for half in [source.0, source.1, destination.0, destination.1] {

@@ -3,7 +3,7 @@ internal import Distributed
 
 /// A distributed actor's identity: its peer, and its number there.
 ///
-/// The number is random, chosen when the actor is created. A peer that does not know it cannot call the actor.
+/// The number is random, chosen when the actor is created. Only peers that know it can call the actor.
 ///
 /// Encoded, for example as an argument, an identity is a string with 66 characters. See ``PeerActorSystem`` for the effect of encoding.
 public struct PeerActorID: Hashable, Sendable {

@@ -11,7 +11,7 @@ package struct ConnectionData: Equatable, Sendable {
         PeerFields().with(0, UInt8(1)).with(1, entry.fields.bytes).with(2, token).bytes
     }
 
-    /// Decodes the data; at most 16 KiB, version 1.
+    /// Decodes the data. Throws for more than 16 KiB, and for a version other than 1.
     package init(_ bytes: [UInt8]) throws(PeerFields.Malformed) {
         guard bytes.count <= PeerLimits.framePayload else {
             throw PeerFields.Malformed(message: "\(bytes.count) bytes")

@@ -16,7 +16,7 @@ struct MessageOutbox: Sendable {
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// The bytes that count against the queue's limit: those of the messages, and an overhead for each.
+    /// The bytes that count against the queue's limit: the messages' bytes, and an overhead for each message.
     var cost: Int { byteCount + entries.count * PeerLimits.messageOverhead }
 
     /// Queues a message. With a key, it takes the place of a queued message with the same key of which no fragment has been sent.

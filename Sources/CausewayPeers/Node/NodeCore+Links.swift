@@ -8,7 +8,7 @@ extension NodeCore {
     /// The maximum size of one write in bytes, and the limit for unsent bytes in the transport.
     private static let pieceSize = 65_536
     private static let pendingLimit = 262_144
-    /// The maximum number of accepted connections in the TLS handshake.
+    /// The maximum number of concurrent incoming TLS handshakes.
     private static let handshakeLimit = 64
 
     // MARK: Writing

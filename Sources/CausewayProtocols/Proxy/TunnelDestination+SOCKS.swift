@@ -24,7 +24,7 @@ extension TunnelDestination {
         return place + Self.bytes(port)
     }
 
-    /// Returns the byte count for an encoded destination from its first two bytes; `nil` for an unknown address kind.
+    /// Returns an encoded destination's length, given at least its first two bytes; `nil` for an unknown address kind.
     static func socksByteCount(_ head: ArraySlice<UInt8>) -> Int? {
         guard let kind = head.first, head.count >= 2 else { return nil }
         switch kind {

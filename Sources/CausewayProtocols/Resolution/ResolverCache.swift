@@ -125,8 +125,8 @@ package struct ResolverCache: Sendable {
 
     /// Stores an answer for its time to live. A failure is not stored and does not remove an older answer.
     ///
-    /// - Parameter count: The value of ``clearCount`` when the question was asked; `nil` if it does not matter. The answer to a question
-    ///   from before a removal is not stored.
+    /// - Parameter count: The value of ``clearCount`` when the question was asked. If it has changed since, the answer
+    ///   is not stored. `nil` omits this check.
     package mutating func store(
         _ answer: DNSAnswer, for key: Key, unlessClearedSince count: Int? = nil, at now: Duration
     ) {

@@ -170,7 +170,7 @@ extension Flow.State {
         }
     }
 
-    /// Removes the oldest receive and returns it with its result; `nil` if it must keep waiting.
+    /// Removes the oldest receive call and returns it with its result; `nil` if no call can complete yet.
     mutating func takeDatagramAnswer() -> (ReceiveWaiter, DatagramAnswer)? {
         guard let takesBatch = reading.receives.waiters.first?.takesBatch, let demand = reading.receives.queue.oldest
         else { return nil }

@@ -4,7 +4,7 @@ internal import CausewayTypes
 internal import DequeModule
 internal import FoundationEssentials
 
-/// One receive that waits for content.
+/// A receive call that waits for content.
 struct StackReceive: Sendable {
     enum Receiver: Sendable {
         case callback(ReceiveCompletion)
@@ -71,7 +71,7 @@ struct StackReadSide: Sendable {
         inbox.accept(chunk)
     }
 
-    /// Removes the oldest receive and returns its result, if the inbox has enough for it; otherwise `nil`.
+    /// Removes the oldest receive call and returns its result; `nil` if no call can complete yet.
     mutating func takeAnswer() -> StackChannel.Answer? {
         guard let waiter = waiters.first else { return nil }
         if inbox.hasEnded {

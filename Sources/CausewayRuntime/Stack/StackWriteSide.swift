@@ -55,7 +55,7 @@ struct StackWriteSide: Sendable {
     /// Stops counting output that the transport has not accepted, because it accepts nothing more.
     mutating func giveUpOutput() { unacknowledged = 0 }
 
-    /// Passes idempotent content at the head of the queue to the stack, to send it with the handshake.
+    /// Passes the queue's first messages to the stack if they are idempotent, to send them with the handshake.
     mutating func sendEarly(through stack: inout ProtocolStack) {
         takeBackEarly()
         while let next = messages.first, next.mayComeTwice, stack.sendEarly([UInt8](next.content)) {

@@ -51,7 +51,7 @@ final class SessionCache: Sendable {
         }
     }
 
-    /// Returns the latest session with this peer. Removes a TLS 1.3 session, which must be used only once (RFC 8446 §C.4).
+    /// Returns the latest session with a peer. If it is a TLS 1.3 session, removes it for single use (RFC 8446 §C.4).
     func take(for peer: Peer) -> SharedObject? {
         state.withLock { state in
             state.clock += 1

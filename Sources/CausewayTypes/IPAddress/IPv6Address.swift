@@ -26,13 +26,13 @@ public struct IPv6Address: IPAddress, Hashable, CustomDebugStringConvertible {
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     public enum Scope: UInt8, Sendable {
-        /// Within this host.
+        /// Node-local scope: this host.
         case nodeLocal = 1
-        /// On one link.
+        /// Link-local scope: one link.
         case linkLocal = 2
-        /// Within one site.
+        /// Site-local scope: one site.
         case siteLocal = 5
-        /// Within the sites of one organization.
+        /// Organization-local scope: one organization's sites.
         case organizationLocal = 8
         /// Global scope.
         case global = 0x0e

@@ -76,7 +76,7 @@ final class LoadCache: Sendable {
         return isFound || cache.disk.isKnownToLack(key) ? known : nil
     }
 
-    /// Looks up entries in files, or in a program's subclass. The closure is called on any queue.
+    /// Looks up entries in files, or asks the program's ``URLCache`` subclass. Calls `then` on any thread.
     func lookUp(
         _ question: CacheQuestion, asking load: any AskingLoad, then: @escaping @Sendable ([CacheEntry]) -> Void
     ) {
@@ -86,7 +86,7 @@ final class LoadCache: Sendable {
         cache.readFiles(of: key) { entries in work.async { then(entries) } }
     }
 
-    /// Asks a program's subclass, whose result has no metadata except its header fields.
+    /// Asks the program's ``URLCache`` subclass. The result has no metadata except its header fields.
     private func lookUpInSubclass(
         _ question: CacheQuestion, _ load: any AskingLoad, then: @escaping @Sendable ([CacheEntry]) -> Void
     ) {

@@ -8,7 +8,7 @@ struct LoadCookies {
     enum Source: Sendable {
         /// The session's storage.
         case storage
-        /// A program's subclass, which has returned these cookies.
+        /// The program's storage subclass, which has returned these cookies.
         case given([HTTPCookie])
     }
 
@@ -34,7 +34,7 @@ struct LoadCookies {
         return (storage, task)
     }
 
-    /// Asks a program's subclass for the task's cookies. The closure is called once, on the thread on which the program answers.
+    /// Asks the program's storage subclass for the task's cookies. Calls `then` at most once, on the answering thread.
     func ask(
         _ subclass: (storage: HTTPCookieStorage, task: URLSessionTask), for load: any AskingLoad,
         _ then: @escaping @Sendable (Source) -> Void

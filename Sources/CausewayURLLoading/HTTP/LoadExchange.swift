@@ -49,7 +49,7 @@ struct LoadExchange: Sendable {
 
     mutating func responded(_ response: HTTPURLResponse) { self.response = response }
 
-    /// Records the connection of a response that is held.
+    /// Records whether the held response's connection carried an earlier request.
     mutating func held(isReused: Bool) { self.isReused = isReused }
 
     /// Records why the exchange is about to be ended early.

@@ -23,15 +23,15 @@ package struct HTTP2FrameFlags: OptionSet, Hashable, Sendable {
 
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The frame ends its side of the stream. For DATA and HEADERS.
+    /// The DATA or HEADERS frame ends its side of the stream.
     package static let endStream = HTTP2FrameFlags(rawValue: 0x01)
-    /// The frame acknowledges a peer's frame. For SETTINGS and PING.
+    /// The SETTINGS or PING frame acknowledges a peer's frame.
     package static let acknowledgment = HTTP2FrameFlags(rawValue: 0x01)
-    /// The frame ends its field block. For HEADERS, PUSH_PROMISE and CONTINUATION.
+    /// The HEADERS, PUSH_PROMISE or CONTINUATION frame ends its field block.
     package static let endHeaders = HTTP2FrameFlags(rawValue: 0x04)
-    /// The frame has padding. For DATA, HEADERS and PUSH_PROMISE.
+    /// The DATA, HEADERS or PUSH_PROMISE frame has padding.
     package static let padded = HTTP2FrameFlags(rawValue: 0x08)
-    /// The frame has priority fields. For HEADERS.
+    /// The HEADERS frame has priority fields.
     package static let priority = HTTP2FrameFlags(rawValue: 0x20)
 }
 

@@ -29,7 +29,7 @@ package enum HTMLToken: Equatable, Sendable {
 package struct HTMLTokens: Sendable {
     private let bytes: [UInt8]
     private var index = 0
-    /// Set when no comment end follows, so that a fragment with many comment starts is not searched again for each.
+    /// Set when no comment end follows, so that it is not searched for again at each comment start.
     private var hasNoCommentEnd = false
     private let lastTagEnd: Int
 

@@ -1,4 +1,4 @@
-/// A picker key.
+/// A key press in the peer picker.
 enum PickerKey: Equatable, Sendable {
     case up, down, enter, done, cancel
     /// Ctrl-C: restores the terminal, then ends the program as usual.

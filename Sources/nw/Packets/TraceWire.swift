@@ -185,8 +185,8 @@ final class TraceByConnection: TraceWire {
 
 /// Functions shared by all trace methods.
 enum TraceSending {
-    /// Returns the payload after headers of 28 or 48 bytes, so that the packet has the requested size. Sets the Don't Fragment bit on the
-    /// socket if the command's options require it.
+    /// Returns a payload for a packet of the requested size, which includes 28 bytes of headers (IPv6: 48 bytes). Sets
+    /// the Don't Fragment bit on the socket if the command's options require it.
     static func content(
         _ command: TraceCommand, _ target: HostAddress, over socket: CInt
     ) throws(SystemError) -> [UInt8] {
