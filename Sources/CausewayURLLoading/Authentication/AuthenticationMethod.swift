@@ -1,9 +1,9 @@
-/// The authentication schemes of challenges, and the constants by which programs know them.
+/// The authentication schemes of challenges, and the public constants that name the schemes.
 enum AuthenticationMethod {
-    /// The schemes for whole connections, in lower case.
+    /// The schemes that authenticate a whole connection, in lower case.
     static let connectionSchemes = ["negotiate", "ntlm"]
 
-    /// Returns the constant for a scheme that can be answered.
+    /// Returns the public constant for a supported scheme.
     ///
     /// - Parameter scheme: The name in lower case.
     static func name(of scheme: String) -> String {

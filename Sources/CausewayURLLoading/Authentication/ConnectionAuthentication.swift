@@ -12,7 +12,7 @@ package final class ConnectionAuthentication: Sendable {
         package var name: String { scheme?.name ?? rawValue }
 
         /// Whether the handshake always needs a second message. The first request then needs no content, because the
-        /// server rejects it.
+        /// server rejects this request.
         package var needsAnswer: Bool { scheme?.needsAnswer ?? false }
 
         /// The reason why this scheme cannot be used, and what to install; `nil` if it can be used.

@@ -8,7 +8,7 @@ struct ConnectionScheme: Sendable {
     let name: String
     let mechanism: any NegotiateMechanism
     /// Whether the handshake always needs a second message. The first request then has no content, because the server
-    /// rejects it.
+    /// rejects this request.
     let needsAnswer: Bool
 
     /// Returns the reason why a host's challenge cannot be answered, and what to install; `nil` if it can be answered.

@@ -10,7 +10,7 @@ struct CredentialTable: Sendable {
     }
 
     private(set) var entries: [URLProtectionSpace: Entry] = [:]
-    /// Protection spaces changed since the latest write; `nil` without a file.
+    /// The protection spaces that have changed since the latest write; `nil` if there is no file.
     private var changes: Set<URLProtectionSpace>?
     /// Whether the file, if any, has been read.
     private(set) var isLoaded: Bool
@@ -26,8 +26,8 @@ struct CredentialTable: Sendable {
         entries[space].flatMap { entry in entry.defaultUser.flatMap { entry.credentials[$0] } }
     }
 
-    /// Stores a credential that has a user name. It becomes the default if `asDefault` is `true` or if the protection
-    /// space has no default. Returns whether the table changed.
+    /// Stores a credential that has a user name. The credential becomes the default if `asDefault` is `true` or if the
+    /// protection space has no default. Returns whether the table changed.
     mutating func store(_ credential: URLCredential, for space: URLProtectionSpace, asDefault: Bool) -> Bool {
         guard credential.persistence != .none, let user = credential.user else { return false }
         let old = entries[space]

@@ -26,7 +26,8 @@ extension NegotiateMechanism {
 
 /// A client's security context.
 protocol NegotiateContext: AnyObject, Sendable {
-    /// Returns the next token for the server; `nil` if the negotiation failed or has nothing more to send. Can wait for network servers.
+    /// Returns the next token for the server; `nil` if the negotiation failed or has nothing more to send. The call can
+    /// wait for network servers.
     ///
     /// - Parameter token: The server's token; `nil` in the first step.
     func step(_ token: Data?) -> Data?

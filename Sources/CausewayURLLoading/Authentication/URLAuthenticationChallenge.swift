@@ -67,7 +67,7 @@ extension URLAuthenticationChallengeSender {
         super.init()
     }
 
-    /// Creates a challenge whose sender is added when a task asks its delegates.
+    /// Creates a challenge without a sender. The task's delegates receive a copy that has a sender.
     init(
         _ space: URLProtectionSpace, proposed credential: URLCredential?, failureCount: Int = 0,
         response: URLResponse? = nil, error: (any Error)? = nil
@@ -122,7 +122,8 @@ extension URLAuthenticationChallengeSender {
     /// The error from the latest failed attempt.
     open var error: (any Error)? { values.error }
 
-    /// Receives the decision. A session delegate can use it instead of the completion handler. The first answer counts.
+    /// The object that receives the decision. A session delegate can use it instead of the completion handler. Only the
+    /// first answer has an effect.
     open var sender: (any URLAuthenticationChallengeSender)? { values.sender }
 
     /// Whether the class supports secure coding: `true`.

@@ -26,8 +26,8 @@ extension NSNotification.Name {
         place: .current(StoreDirectory.programName, in: ProcessInfo.processInfo.environment))
     private let table: LockedValue<CredentialTable>
     private let vault: CredentialVault?
-    /// Writes the file; `nil` without a file. Set after all other properties, because the writer's closure refers to
-    /// this object.
+    /// The writer for the file; `nil` without a file. It is set after all other properties, because its closure refers
+    /// to this object.
     private let writer = LockedValue<StoreWriter?>(nil)
 
     /// Creates an empty storage in memory.
@@ -37,7 +37,7 @@ extension NSNotification.Name {
         super.init()
     }
 
-    /// Creates a storage with a file; in memory if the path is `nil`.
+    /// Creates a storage with a file, or in memory if `directory` is `nil`.
     ///
     /// - Parameters:
     ///   - directory: The file's directory.
@@ -189,7 +189,7 @@ extension NSNotification.Name {
         return table.withLock { body(&$0) }
     }
 
-    /// Adopts credentials that other processes have written to the vault, so that a following removal includes them.
+    /// Adopts credentials that other processes have written to the vault, so that a later removal also removes these.
     private func adoptFile() {
         guard let read = vault?.read().map({ CredentialTable.decode($0) }) else { return }
         withTable { $0.adopt(read) }

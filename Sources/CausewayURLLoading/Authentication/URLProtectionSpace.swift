@@ -33,7 +33,7 @@ public let NSURLAuthenticationMethodClientCertificate = "NSURLAuthenticationMeth
 /// Validation of the server's certificate. Applies to a connection, not to a single request.
 public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServerTrust"
 
-/// A protection space: a server, a proxy, or a realm on one of them, that requires authentication.
+/// A protection space: a server or proxy that requires authentication, or one realm of such a server or proxy.
 ///
 /// Counterpart: macOS 10.2, iOS 2.
 // SAFETY: all stored properties of this class are constants. Subclasses outside this module must make their own properties thread-safe.

@@ -4,7 +4,7 @@ internal import Foundation
 enum BackgroundPlace: Sendable {
     /// The session is not a background session.
     case foreground
-    /// Tasks are stored in memory and end with the process. This is so in test runners and without a home directory.
+    /// Tasks are stored in memory and end with the process. This applies in test runners and without a home directory.
     case memory
     /// The directory cannot be used, so tasks fail.
     case unusable

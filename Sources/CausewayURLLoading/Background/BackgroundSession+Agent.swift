@@ -4,7 +4,7 @@ internal import Foundation
 
 /// Starts the agent process, which continues the tasks while the program is not running.
 extension BackgroundSession {
-    /// What the session knows about the agent.
+    /// The state that is needed to start and to watch the agent process.
     struct Agent {
         /// The directory of all sessions; `nil` if no agent is used.
         var root: String?

@@ -28,7 +28,7 @@ extension BackgroundSession {
     /// Updates the queue after a task was resumed or suspended.
     func noteSuspension(of core: TaskCore) {
         state.withLock { state in
-            // Read with the lock held, so that the final one of several concurrent calls sees the task's latest state.
+            // The state is read with the lock held, so that the last of several concurrent calls sees the latest state.
             state.queue.setSuspended(core.state.withLock { $0.life.state == .suspended }, core.identifier)
         }
         advance()

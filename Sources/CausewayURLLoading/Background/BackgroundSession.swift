@@ -12,20 +12,20 @@ internal import Foundation
 final class BackgroundSession: Sendable {
     /// The kind of process that uses the session.
     enum Role: Sendable {
-        /// The program.
+        /// The program that owns the session.
         case owner
-        /// `nw transfers`.
+        /// The command `nw transfers`.
         case command
     }
 
     enum Access: Sendable {
-        /// The session transfers.
+        /// This process may transfer.
         case active
         /// The program waits until `nw transfers` has released the second lock.
         case waiting
         /// Another session owns the identifier.
         case refused
-        /// The session is invalid.
+        /// The session has ended and has released its locks.
         case closed
     }
 
@@ -36,7 +36,7 @@ final class BackgroundSession: Sendable {
             /// Tasks that this process created before the restore.
             var created: Set<Int> = []
             var isOver = false
-            /// Calls that need the restored tasks.
+            /// Calls that wait until the stored tasks are restored.
             var waiting: [@Sendable () -> Void] = []
         }
 
@@ -214,7 +214,7 @@ final class BackgroundSession: Sendable {
 
     // MARK: Tasks
 
-    /// Stores a new task. Returns the plan with its transfer, or with the reason why it cannot be stored.
+    /// Stores a new task. Returns the plan with the stored transfer, or with the reason why the task cannot be stored.
     func planned(_ plan: TaskPlan, _ identifier: Int, _ request: URLRequest?) -> TaskPlan {
         var plan = plan
         guard access != .refused, access != .closed else {

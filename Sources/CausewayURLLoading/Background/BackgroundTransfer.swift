@@ -19,13 +19,13 @@ final class BackgroundTransfer: Sendable {
         var record: TransferRecord
         /// The partial content that the next response may continue.
         var resumption: Resumption?
-        /// Detects progress. For a download: the number of bytes received before the attempt. For an upload: the number
-        /// of bytes that the server has confirmed.
+        /// A byte count from which progress is detected. For a download, it is the number of bytes received before the
+        /// attempt. For an upload, it is the number of bytes that the server has confirmed.
         var progress: Int64 = 0
         /// Downloaded bytes since the latest synchronization of the file.
         var unsynchronized = 0
         var body = Body()
-        /// The delegate's request for a delayed start.
+        /// The request with which the delegate replaced the original request when the delayed task started.
         var replacement: URLRequest?
         /// Whether the delegate was asked about the delayed start.
         var hasAskedAboutDelay = false
@@ -56,7 +56,7 @@ final class BackgroundTransfer: Sendable {
     var replacement: URLRequest? { state.withLock { $0.replacement } }
     var resumption: Resumption? { state.withLock { $0.resumption } }
 
-    /// Changes the record and writes it. Returns whether it was written. Has no effect after the end.
+    /// Changes the record and writes it. Returns whether the write succeeded. Has no effect after the transfer's end.
     @discardableResult
     func update(_ change: (inout TransferRecord) -> Void) -> Bool {
         // The file is written under the lock. Otherwise an older record could replace a newer record, or a late write
@@ -85,7 +85,8 @@ final class BackgroundTransfer: Sendable {
         let isSuspended = core.state.withLock { $0.life.state == .suspended }
         if isSuspended != record.isSuspended {
             update { record in
-                // Read again under the lock that orders the writes, because several threads can suspend and resume a task.
+                // The state is read again under the lock that orders the writes, because several threads can suspend
+                // and resume a task.
                 record.isSuspended = core.state.withLock { $0.life.state == .suspended }
                 if !record.isSuspended, record.started == nil { record.started = Date().timeIntervalSince1970 }
             }
@@ -101,7 +102,7 @@ final class BackgroundTransfer: Sendable {
         return max(limit - elapsed, 0.001)
     }
 
-    /// Returns whether the delegate must be asked about the start: it was delayed, and the delegate has not been asked.
+    /// Returns whether the delegate must be asked about a delayed start, and has not been asked yet.
     func takeDelayedStart() -> Bool {
         state.withLock { state in
             guard state.record.options.earliestBegin != nil, state.record.stage == .created else { return false }
@@ -118,7 +119,7 @@ final class BackgroundTransfer: Sendable {
         if TransferRecord.supports(request.url) { update { $0.request = ArchivedRequest(request.values) } }
     }
 
-    /// Begins an attempt and decides from the stored content where it continues.
+    /// Begins an attempt and decides from the stored content where the attempt continues.
     ///
     /// - Parameter moved: The number of bytes downloaded so far.
     func beginAttempt(moved: Int64) {
@@ -139,7 +140,7 @@ final class BackgroundTransfer: Sendable {
         }
     }
 
-    /// What a new process must do with the transfer.
+    /// How a new process continues the transfer.
     var recovery: TransferRecovery { TransferRecovery(facts) }
 
     private var facts: TransferRecovery.Facts {
@@ -242,8 +243,8 @@ final class BackgroundTransfer: Sendable {
         }
     }
 
-    /// Ends the transfer and removes its files, because the program has received the completion. The files stay in the
-    /// store in `nw transfers`, and for cancelled tasks of a session that leaves its tasks.
+    /// Ends the transfer after the program has received the completion. Removes the transfer's files, except in
+    /// `nw transfers`, and except for cancelled tasks of a session that keeps its tasks in the store.
     ///
     /// - Parameter isCancelled: Whether the task was cancelled.
     func ended(isCancelled: Bool) {

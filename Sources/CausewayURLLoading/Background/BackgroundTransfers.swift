@@ -8,7 +8,7 @@ package struct BackgroundTransfers: Sendable {
         package var identifier: Int
         package var url: String
         package var isUpload: Bool
-        /// `suspended`, `waiting` or `finished`.
+        /// The task's state: `suspended`, `waiting` or `finished`.
         package var state: String
         /// The number of stored content bytes.
         package var size: Int64
@@ -20,7 +20,7 @@ package struct BackgroundTransfers: Sendable {
         package var program: String
         package var identifier: String
         package var path: String
-        /// `program` or `nw` if a process uses the session.
+        /// The process that uses the session: `program` or `nw`; `nil` if there is none.
         package var activity: String?
         package var items: [Item]
         /// The names of the damaged records.
@@ -34,8 +34,8 @@ package struct BackgroundTransfers: Sendable {
 
     /// How a run of a session ended.
     package enum Outcome: Sendable {
-        /// No task is left that `nw transfers` can run. `finished` counts results, and `left` tasks that only the
-        /// program can continue.
+        /// No task is left that `nw transfers` can run. `finished` counts results, and `left` counts tasks that only
+        /// the program can continue.
         case completed(finished: Int, left: Int)
         /// The program is running again.
         case handedOver
@@ -51,7 +51,7 @@ package struct BackgroundTransfers: Sendable {
 
     /// Returns all sessions with tasks or damaged records.
     ///
-    /// - Parameter isBrief: Whether to omit the tasks of sessions in use by their program. There can be many.
+    /// - Parameter isBrief: Whether to omit the tasks, possibly many, of sessions in use by their program.
     package func sessions(isBrief: Bool = false) -> [Session] {
         guard let root else { return [] }
         return BackgroundDirectory.all(in: root).compactMap { path in
@@ -88,7 +88,7 @@ package struct BackgroundTransfers: Sendable {
             description: record.options.description)
     }
 
-    /// Removes tasks from a session. Returns `false` if a process uses it.
+    /// Removes tasks from a session. Returns `false` if a process uses the session.
     package func remove(_ session: Session, items: [Int]? = nil) -> Bool {
         guard let store = TransferStore(session.path, isCreated: false), let owner = store.lock(.owner),
             let activity = store.lock(.activity)

@@ -41,7 +41,8 @@ extension SessionRecord {
         }
     }
 
-    /// The TLS versions, early data, and whether the session avoids the system's proxies.
+    /// The settings for TLS and proxies: the TLS versions, whether early data is used, and whether the session avoids
+    /// the system's proxies.
     struct Transport: Codable, Equatable, Sendable {
         private var minimumTLSVersion: UInt16
         private var maximumTLSVersion: UInt16

@@ -13,7 +13,7 @@ struct SessionRecord: Equatable, Sendable {
     /// Whether the stored values describe the session completely. A session's own proxies, cookie storage and
     /// credential storage cannot be stored.
     var isComplete: Bool
-    /// The cache policy, which also determines fields of the requests.
+    /// The cache policy, which also determines header fields of the requests.
     private var cachePolicy: UInt
     private var timeouts: Timeouts
     private var access: Access

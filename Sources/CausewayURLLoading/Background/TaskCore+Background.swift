@@ -22,7 +22,7 @@ extension TaskCore {
         }
     }
 
-    /// - Parameter replacement: The delegate's request, which replaces the original one.
+    /// - Parameter replacement: The delegate's request, which replaces the original request; `nil` if there is none.
     private func attempt(_ replacement: URLRequest?) {
         guard let transfer = plan.transfer, let request = replacement ?? transfer.replacement ?? originalRequest,
             !state.withLock({ $0.life.isOver || $0.outcome.hasEnded })
@@ -85,7 +85,7 @@ extension TaskCore {
     }
 
     /// Whether only the program can handle a response, such as an authentication challenge. `nw transfers` does not
-    /// deliver it and leaves the task to the program.
+    /// deliver such a response and leaves the task to the program.
     func isLeftToProgram(_ response: URLResponse) -> Bool {
         guard plan.transfer?.keepsResults == true, let status = (response as? HTTPURLResponse)?.statusCode else {
             return false

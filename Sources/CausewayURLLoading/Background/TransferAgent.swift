@@ -5,7 +5,7 @@ internal import Foundation
 /// Starts `nw transfers run --until-idle`: one process for all of the user's programs, which continues background sessions while their
 /// programs are not running. Without the command, transfers end with the program and continue with its next session.
 ///
-/// All work is done on a queue, because it reads files and starts a process.
+/// All work is done on a queue, because this class reads files and starts a process.
 final class TransferAgent: Sendable {
     /// The environment variable with the command: an absolute path, or a name to look up in `PATH`. An empty value starts no process.
     static let variable = "CAUSEWAY_TRANSFERS_COMMAND"

@@ -8,7 +8,7 @@ struct TransferRecord: Codable, Sendable {
     struct Options: Codable, Equatable, Sendable {
         var priority: Float = 0.5
         var description: String?
-        /// In seconds since 1970.
+        /// The earliest time at which the task may start, in seconds since 1970.
         var earliestBegin: Double?
         var clientExpectsToSend: Int64 = -1
         var clientExpectsToReceive: Int64 = -1
@@ -25,7 +25,7 @@ struct TransferRecord: Codable, Sendable {
         }
     }
 
-    /// The progress of a download, and how it continues.
+    /// The state of the stored response content.
     struct Content: Codable, Sendable {
         /// The `If-Range` value; `nil` if the content cannot be continued.
         var validator: String?
@@ -98,7 +98,7 @@ struct TransferRecord: Codable, Sendable {
     /// Returns whether a transfer can load a URL. A stored request must not make a process read local files.
     static func supports(_ url: URL?) -> Bool { ["http", "https"].contains(url?.scheme?.lowercased()) }
 
-    /// Whether all values are in range. The checksum is also correct if a faulty program wrote wrong values.
+    /// Whether all values are in range. A faulty program can have written wrong values with a correct checksum.
     private var isSane: Bool {
         let times = [started, options.earliestBegin].compactMap { $0 }
         return identifier > 0 && times.allSatisfy { abs($0) < 1e12 } && (0...1).contains(options.priority)

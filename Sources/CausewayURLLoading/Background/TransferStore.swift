@@ -7,13 +7,14 @@ internal import Foundation
 /// Only the user can access the directory. Records are replaced atomically, so a killed process leaves the old or the
 /// new record.
 final class TransferStore: Sendable {
-    /// The locks, see ``BackgroundSession``.
+    /// The session's locks, see ``BackgroundSession``.
     enum Lock: String {
         case owner = "owner.lock"
         case activity = "activity.lock"
     }
 
-    /// The highest task identifier accepted from disk, so that a damaged number does not exhaust the range.
+    /// The highest task identifier that is accepted from disk. Without a limit, a damaged number could exhaust the
+    /// range of identifiers.
     static let maximumIdentifier = 1 << 40
 
     let path: String
@@ -79,7 +80,7 @@ final class TransferStore: Sendable {
         directory.remove(Self.contentName(identifier))
     }
 
-    /// Removes temporary files from killed processes, and content without a record. Called with the activity lock.
+    /// Removes temporary files from killed processes, and content without a record. The caller holds the activity lock.
     func clean() {
         let entries = directory.list() ?? []
         directory.removeAbandoned(entries)
@@ -105,7 +106,7 @@ final class TransferStore: Sendable {
         directory.size(of: Self.contentName(identifier)).map { Int64($0) }
     }
 
-    /// Returns the content so far; `nil` if it is longer than `limit`, there is none, or others can change its file.
+    /// Returns the content so far; `nil` if it is missing or longer than `limit`, or if other users can change it.
     func content(_ identifier: Int, limit: Int) -> Data? {
         directory.read(Self.contentName(identifier), limit: limit).map { Data($0.content) }
     }

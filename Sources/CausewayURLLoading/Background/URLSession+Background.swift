@@ -81,8 +81,8 @@ extension SessionCore {
         if let session = background.session { session.afterRestoring(body) } else { body() }
     }
 
-    /// Returns the request for a discretionary session, which must not use expensive or constrained networks. Other
-    /// sessions do not change the request.
+    /// Returns a request that uses no expensive or constrained networks, if the session is discretionary. Otherwise
+    /// returns the request unchanged.
     func favorable(_ request: URLRequest) -> URLRequest {
         guard settings.access.isDiscretionary else { return request }
         var request = request
@@ -90,8 +90,8 @@ extension SessionCore {
         return request
     }
 
-    /// Traps where Apple's platforms throw an exception: after the process has ended, there is no completion handler to
-    /// call and no data to send.
+    /// Traps if the task has a completion handler, or content that is not in a file: neither exists after the process
+    /// has ended. Apple's platforms throw an exception instead.
     private static func check(_ plan: TaskPlan) {
         guard plan.failure == nil else { return }
         switch plan.outlet {

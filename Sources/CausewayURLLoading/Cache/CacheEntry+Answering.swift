@@ -107,13 +107,13 @@ extension CacheEntry {
         return StoredResponse.index(in: heads, for: fields, isLenient: isLenient).map { entries[$0] }
     }
 
-    /// Whether the entry replaces the other entry.
+    /// Whether this entry replaces the other entry.
     func replaces(_ other: CacheEntry) -> Bool {
         guard let head, let otherHead = other.head else { return true }
         return head.replaces(otherHead)
     }
 
-    /// The maximum number of responses for one URL, which differ in fields listed in `Vary`.
+    /// The maximum number of stored responses for one URL. Their requests differ in fields that `Vary` lists.
     static let maximumVariants = 4
 
     /// Returns the URL's entries after this entry has been stored.

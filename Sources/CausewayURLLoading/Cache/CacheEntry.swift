@@ -20,7 +20,7 @@ final class CacheEntry: Sendable {
         self.stored = stored
     }
 
-    /// Creates an entry from a response and its request fields.
+    /// Creates an entry from a response and its exchange. Returns `nil` for a partial response whose part is unknown.
     init?(_ cached: CachedURLResponse, exchange: CacheExchange, at now: Date) {
         stored = now
         guard let http = cached.response as? HTTPURLResponse else {
@@ -33,7 +33,7 @@ final class CacheEntry: Sendable {
         self.head = head
     }
 
-    /// Returns a cached response with the given header fields; the same object if it already has them.
+    /// Returns a cached response with the given header fields. Returns the same object if it already has these fields.
     private static func response(
         _ cached: CachedURLResponse, _ http: HTTPURLResponse, _ fields: FieldSection
     ) -> CachedURLResponse {

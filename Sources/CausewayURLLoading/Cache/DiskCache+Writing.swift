@@ -7,7 +7,7 @@ extension DiskCache {
     /// The age in seconds at which files are removed, even if the capacity is not used up.
     private static let maximumAge: TimeInterval = 180 * 86_400
 
-    /// Whether no responses are stored.
+    /// Whether the cache stores nothing, because its capacity is 0.
     private var isOff: Bool { state.withLock { $0.capacity <= 0 } }
 
     // MARK: Changes
@@ -18,7 +18,7 @@ extension DiskCache {
         change { $0.store(entry, for: key) }
     }
 
-    /// Schedules the removal of a key's files. Until then, lookups do not find them.
+    /// Schedules the removal of a key's files. From now on, lookups ignore these files.
     func remove(_ key: MemoryCache.Key) {
         guard !isOff else { return }
         change { $0.remove(key) }
@@ -119,8 +119,9 @@ extension DiskCache {
         let names = state.withLock { state in state.index?.evict(to: state.capacity) ?? [] }
         for name in names { directory.remove(name) }
         let changed = directory.changed
-        // The index already contains these removals. A change that another process makes at the same moment is noticed
-        // only when that process changes the directory again. An index that was not read has yet to be read.
+        // The index already reflects these removals, so the new modification time does not require that it is read
+        // again. A change that another process makes at the same moment is noticed only with that process's next
+        // change. If no time is known, the index must still be read.
         state.withLock { state in if state.lastChange != nil { state.lastChange = changed } }
     }
 
@@ -157,7 +158,7 @@ extension DiskCache {
         }
     }
 
-    /// Removes the files written after a date, or all files if it is `nil`. Returns after they are removed.
+    /// Removes the files written after a date, or all files if `date` is `nil`. Returns after they are removed.
     func removeAll(since date: Date?) {
         guard !isOff else { return }
         writing.sync {
@@ -170,7 +171,7 @@ extension DiskCache {
                 state.withLock { state in state.index?.remove(hash, slot) }
             }
             guard date == nil else { return }
-            // A directory that cannot be read now has at least the files in the index.
+            // If the directory cannot be listed now, at least the files in the index are removed.
             for name in state.withLock({ $0.index?.evict(to: 0) ?? [] }) { directory.remove(name) }
         }
     }

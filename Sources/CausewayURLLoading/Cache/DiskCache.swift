@@ -9,15 +9,15 @@ internal import Foundation
 final class DiskCache: Sendable {
     struct State: Sendable {
         var capacity: Int
-        /// The directory; an inner `nil` if it could not be used so far.
+        /// The directory. The outer `nil` means that it was not opened yet, the inner `nil` that opening failed so far.
         var directory: PrivateDirectory??
-        /// `nil` before the directory is first read.
+        /// The index of the files; `nil` before the directory is first read.
         var index: DiskIndex?
         var changes = DiskChanges()
         var isFlushScheduled = false
         /// When the latest comparison of the directory with the index was made.
         var lastComparison = Duration.zero
-        /// The directory's modification time when the index was read; `nil` if it could not be read so far.
+        /// The directory's modification time when the index was read; `nil` if no index was read so far.
         var lastChange: Int64?
     }
 
@@ -81,7 +81,7 @@ final class DiskCache: Sendable {
     /// The maximum size of a file that is read.
     private static func limit(_ capacity: Int) -> Int { capacity > 0 ? min(capacity, 1 << 30) + (2 << 20) : 0 }
 
-    /// Reads the entry in one file; `nil` if there is none.
+    /// Reads the entry in one file. Returns `nil` if the file has no entry for the key.
     func storedEntry(_ hash: UInt64, _ slot: Int, _ key: MemoryCache.Key) -> CacheEntry? {
         let (isKnown, limit) = state.withLock { state in
             (state.index?.slots(of: hash).contains(slot) == true, Self.limit(state.capacity))
@@ -96,7 +96,7 @@ final class DiskCache: Sendable {
     ) -> CacheEntry? {
         let name = DiskIndex.name(hash, slot)
         guard let (file, changed) = directory.read(name, limit: limit) else {
-            // Without a free descriptor, for example, the file cannot be read now, but it is still there.
+            // The file may still exist although it cannot be read now, for example because no descriptor is free.
             if directory.size(of: name) == nil { state.withLock { state in state.index?.remove(hash, slot) } }
             return nil
         }
@@ -113,15 +113,15 @@ final class DiskCache: Sendable {
 
     // MARK: The directory
 
-    /// Returns the directory after reading its index; `nil` if it could not be used so far.
+    /// Returns the directory, and opens it at the first call; `nil` if the directory could not be used so far.
     func openedDirectory() -> PrivateDirectory? {
         if let known = state.withLock({ $0.directory }) { return known }
         return adopt(PrivateDirectory(location), replacing: nil)
     }
 
-    /// Returns the directory. If the directory was removed, a directory that now exists at its path replaces it after
-    /// the same checks. A directory that could not be used is tried again: there may have been no free descriptor.
-    /// Called on the queue.
+    /// Returns the directory. If it was removed, opens the directory that now exists at its path, with the same checks.
+    /// If it could not be used so far, tries again, because there may have been no free descriptor. Called on the
+    /// queue.
     ///
     /// - Parameter isCreated: Whether a missing directory is created.
     func presentDirectory(isCreated: Bool) -> PrivateDirectory? {
@@ -134,10 +134,10 @@ final class DiskCache: Sendable {
 
     private var location: String { path + "/URLCache-1" }
 
-    /// Reads the index of an opened directory, and uses both. If the cache has replaced `old` meanwhile, returns its
-    /// current directory instead.
+    /// Makes the cache use a newly opened directory, and reads its index. If another call has replaced `old` meanwhile,
+    /// returns the cache's current directory instead.
     private func adopt(_ opened: PrivateDirectory?, replacing old: PrivateDirectory?) -> PrivateDirectory? {
-        // The time is read first: a change after it is then noticed by the next comparison.
+        // The modification time is read before the list, so that the next comparison notices any later change.
         let changed = opened?.changed
         let listed = opened?.list()
         let index = DiskIndex(listed ?? [])

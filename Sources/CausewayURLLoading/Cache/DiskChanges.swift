@@ -10,7 +10,7 @@ struct DiskChanges: Sendable {
 
         fileprivate var cost: Int { entries.reduce(0) { $0 + $1.cost } }
 
-        /// Whether this is the same change: no entry was added or replaced.
+        /// Whether both values are the same change: no entry was added or replaced meanwhile.
         fileprivate func isSame(as other: Change) -> Bool {
             removesFiles == other.removesFiles && entries.count == other.entries.count
                 && zip(entries, other.entries).allSatisfy { $0.response === $1.response && $0.stored == $1.stored }

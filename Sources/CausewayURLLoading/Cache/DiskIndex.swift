@@ -3,8 +3,8 @@ internal import CausewayWire
 
 /// An in-memory index of a disk cache's files, so that a lookup without a stored response needs no system call.
 ///
-/// A file name consists of the key's hash value and a slot number: responses to one URL that differ in fields listed in `Vary` have
-/// different slots.
+/// A file name consists of the key's hash value and a slot number. Responses to one URL have different slots if their
+/// requests differ in fields that `Vary` lists.
 struct DiskIndex: Sendable {
     /// A file.
     struct Record: Sendable {

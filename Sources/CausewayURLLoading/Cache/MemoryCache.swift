@@ -37,11 +37,11 @@ struct MemoryCache: Sendable {
     static let overhead = 64
 
     private var slots: [Key: Slot] = [:]
-    /// Keys in order of use. A record is outdated if the key's slot has been used again later.
+    /// The keys in order of use. A record is outdated if its key was used again later.
     private var uses: [(key: Key, use: Int)] = []
     private var oldest = 0
     private var useCount = 0
-    /// The number of removals. A file read that began before a removal compares this number, so that it does not
+    /// The number of removals. A lookup in files compares the number before and after reading, so that it does not
     /// restore removed entries.
     private(set) var changeCount = 0
     /// The total cost of all entries in bytes.

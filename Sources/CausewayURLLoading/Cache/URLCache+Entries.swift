@@ -3,8 +3,8 @@ internal import CausewayWire
 internal import Foundation
 
 extension URLCache {
-    /// Whether this object is a plain ``URLCache``. The methods of a program's subclass must be called instead of
-    /// internal methods.
+    /// Whether this object is a plain ``URLCache``. If it belongs to a program's subclass, the public methods must be
+    /// called, because the subclass can override them.
     var isPlain: Bool { type(of: self) == URLCache.self }
 
     /// Returns a request's header fields with those that a session adds to every request.
@@ -14,7 +14,7 @@ extension URLCache {
         return fields
     }
 
-    /// Whether a key has no entry, as far as this process knows. Needs no system call.
+    /// Whether a key has no entry, as far as this process knows. The check needs no system call.
     func isKnownToLack(_ key: MemoryCache.Key) -> Bool {
         !memory.withLock({ $0.contains(key) }) && disk.isKnownToLack(key)
     }
@@ -34,8 +34,8 @@ extension URLCache {
     /// The maximum size of stored content in bytes: 5 % of the capacity.
     var maximumContentSize: Int { max(memoryCapacity, diskCapacity) / 20 }
 
-    /// Keeps entries from files in memory, unless newer entries are there, or entries were removed while the files were
-    /// read.
+    /// Keeps entries from files in memory. Does nothing if newer entries are there, or if entries were removed while
+    /// the files were read.
     func keep(_ entries: [CacheEntry], for key: MemoryCache.Key, unlessChangedSince changes: Int) {
         guard !entries.isEmpty else { return }
         memory.withLock { memory in
@@ -44,7 +44,7 @@ extension URLCache {
         }
     }
 
-    /// Stores a response with its exchange, if its storage policy allows it and it fits.
+    /// Stores a response with its exchange, if the storage policy allows this and the response fits.
     func store(_ cached: CachedURLResponse, for request: URLRequest, _ exchange: CacheExchange) {
         guard let key = exchange.key ?? MemoryCache.Key(request), cached.storagePolicy != .notAllowed,
             let entry = CacheEntry(cached, exchange: exchange, at: Date())

@@ -53,8 +53,8 @@ public import Foundation
     /// - Parameters:
     ///   - memoryCapacity: The memory capacity in bytes; 0 disables the memory cache.
     ///   - diskCapacity: The disk capacity in bytes; 0 disables the disk cache.
-    ///   - path: The directory of the disk cache. A relative path starts at the user's cache directory; `nil` is the program's directory
-    ///     there.
+    ///   - path: The directory of the disk cache. A relative path starts at the user's cache directory; `nil` means the
+    ///     program's directory in the user's cache directory.
     public init(memoryCapacity: Int, diskCapacity: Int, diskPath path: String?) {
         memory = LockedValue(MemoryCache(capacity: memoryCapacity))
         disk = DiskCache(path: Self.directory(path), capacity: diskCapacity)
@@ -105,7 +105,7 @@ public import Foundation
         return CacheEntry.selected(from: entries, for: fields, isLenient: true)?.response
     }
 
-    /// Stores a response if its storage policy allows it and it fits.
+    /// Stores a response if the storage policy allows this and the response fits.
     open func storeCachedResponse(_ cachedResponse: CachedURLResponse, for request: URLRequest) {
         let now = CacheExchange.now
         store(

@@ -21,8 +21,8 @@ struct ProxyDictionary {
             enable: kCFNetworkProxiesSOCKSEnable, host: kCFNetworkProxiesSOCKSProxy, port: kCFNetworkProxiesSOCKSPort)
     }
 
-    /// The known keys. A dictionary without any of them is invalid, for example because a key is misspelled, unless it
-    /// is empty.
+    /// The known keys. An empty dictionary is valid. Any other dictionary without a known key is invalid, because a key
+    /// is probably misspelled.
     private static let known = [
         kCFNetworkProxiesHTTPEnable, kCFNetworkProxiesHTTPProxy, kCFNetworkProxiesHTTPPort,
         kCFNetworkProxiesHTTPSEnable, kCFNetworkProxiesHTTPSProxy, kCFNetworkProxiesHTTPSPort,
@@ -63,7 +63,7 @@ struct ProxyDictionary {
         return proxies
     }
 
-    /// Adds the excluded hosts, and the dictionary's credential to proxies that have none.
+    /// Adds the excluded hosts to all proxies, and the dictionary's credential to the proxies that have no credential.
     private func complete(_ proxies: inout [ProxyConfiguration]) throws(NWError) {
         let exceptions = (values[kCFNetworkProxiesExceptionsList] as? [Any])?.map { "\($0)" } ?? []
         let excludesSimpleHostnames = try values.flag(kCFNetworkProxiesExcludeSimpleHostnames) == true
@@ -78,7 +78,8 @@ struct ProxyDictionary {
 
     // MARK: The forms
 
-    /// Returns the proxy that ``kCFProxyTypeKey`` describes, for all schemes; `nil` without one.
+    /// Returns the proxy that the dictionary describes for all schemes; `nil` if there is no ``kCFProxyTypeKey``, or if
+    /// it is ``kCFProxyTypeNone``.
     private func typedProxy() throws(NWError) -> ProxyConfiguration? {
         guard let type = values.text(kCFProxyTypeKey) else {
             guard !values.contains(anyOf: [kCFProxyHostNameKey, kCFProxyPortNumberKey]) else { throw .posix(.EINVAL) }

@@ -57,7 +57,7 @@ public let kCFProxyAutoConfigurationURLKey = "kCFProxyAutoConfigurationURLKey"
 /// The source code of a PAC script.
 public let kCFProxyAutoConfigurationJavaScriptKey = "kCFProxyAutoConfigurationJavaScriptKey"
 
-/// No proxy.
+/// The type for a direct connection without a proxy.
 public let kCFProxyTypeNone = "kCFProxyTypeNone"
 /// An HTTP proxy for the scheme `http`. In `connectionProxyDictionary` it is used for all schemes.
 public let kCFProxyTypeHTTP = "kCFProxyTypeHTTP"

@@ -18,16 +18,16 @@ struct SessionSettings {
         var multipathServiceType = URLSessionConfiguration.MultipathServiceType.none
     }
 
-    /// Proxies and TLS.
+    /// The settings for proxies and TLS.
     struct Transport {
         var proxyDictionary: [AnyHashable: Any]?
         var proxies: [ProxyConfiguration] = []
         var minimumTLSVersion = tls_protocol_version_t.TLSv12
         var maximumTLSVersion = tls_protocol_version_t.TLSv13
         var enablesEarlyData = false
-        /// Answers Negotiate challenges.
+        /// The mechanism that answers Negotiate challenges.
         var negotiation: any NegotiateMechanism = GSSMechanism()
-        /// Answers NTLM challenges.
+        /// The mechanism that answers NTLM challenges.
         var ntlm: any NegotiateMechanism = NTLMMechanism()
     }
 

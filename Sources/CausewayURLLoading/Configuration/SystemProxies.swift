@@ -1,18 +1,18 @@
 public import Causeway
 public import Foundation
 
-/// Returns the system's proxies from environment variables (`ProxyConfiguration`), as a dictionary with the keys of
-/// `URLSessionConfiguration.connectionProxyDictionary`. Credentials are left out, and so is a proxy whose variable is
-/// not valid.
+/// Returns the proxies in the environment variables (see `ProxyConfiguration`), as a dictionary with the keys of
+/// `URLSessionConfiguration.connectionProxyDictionary`. Credentials are left out. A proxy whose variable is not valid
+/// is also left out.
 ///
 /// Counterpart: macOS 10.6, iOS 2.
 public func CFNetworkCopySystemProxySettings() -> UnmanagedDictionary? {
     UnmanagedDictionary(SystemProxies.settings(ProcessInfo.processInfo.environment))
 }
 
-/// Returns the proxies for a URL from a settings dictionary, in order. Each is a dictionary with ``kCFProxyTypeKey``
-/// and the proxy's location. If the URL needs no proxy, the type is ``kCFProxyTypeNone``. If the settings dictionary is
-/// not valid, the array is empty, and loads with these settings fail.
+/// Returns the proxies for a URL from a settings dictionary, in order. Each proxy is a dictionary with
+/// ``kCFProxyTypeKey`` and the proxy's location. If the URL needs no proxy, the type is ``kCFProxyTypeNone``. If the
+/// settings dictionary is not valid, the array is empty, and loads with these settings fail.
 ///
 /// - Parameters:
 ///   - url: The URL.

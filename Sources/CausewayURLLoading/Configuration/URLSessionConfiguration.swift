@@ -176,9 +176,9 @@ public import Foundation
 
     /// The proxy settings, with CFNetwork keys. An empty dictionary means no proxy. The default is `nil`, which uses the system's proxies.
     ///
-    /// If the dictionary names a proxy, loads use that proxy or fail, even without its enabling key, such as
-    /// ``kCFNetworkProxiesSOCKSEnable``. Each scheme has its own keys; the SOCKS keys apply to all schemes.
-    /// ``kCFProxyTypeKey`` names one proxy for all schemes.
+    /// If the dictionary names a proxy, loads use that proxy or fail. This also applies if the proxy's enabling key,
+    /// such as ``kCFNetworkProxiesSOCKSEnable``, is missing. Each scheme has its own keys; the SOCKS keys apply to all
+    /// schemes. ``kCFProxyTypeKey`` names one proxy for all schemes.
     open var connectionProxyDictionary: [AnyHashable: Any]? {
         get { settings.transport.proxyDictionary }
         set { settings.transport.proxyDictionary = newValue }
@@ -295,9 +295,10 @@ public import Foundation
         set { settings.http.usesClassicLoading = newValue }
     }
 
-    /// Whether the first request on a connection may be sent as TLS early data (RFC 8446 §2.3). The default is `false`. It saves a round
-    /// trip to a server that the process knows. An attacker can replay early data, so only requests with a safe method, such as GET, and
-    /// without content are sent early. After status 425 a request is sent again, not early (RFC 8470 §5.2).
+    /// Whether the first request on a connection may be sent as TLS early data (RFC 8446 §2.3). The default is `false`.
+    /// Early data saves a round trip to a server that the process knows. An attacker can replay early data, so only
+    /// requests with a safe method, such as GET, and without content are sent early. After status 425 a request is sent
+    /// again, and not as early data (RFC 8470 §5.2).
     ///
     /// Counterpart: macOS 26, iOS 26.
     open var enablesEarlyData: Bool {

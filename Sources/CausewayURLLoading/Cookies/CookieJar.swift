@@ -11,7 +11,7 @@ struct CookieJar: Sendable {
         var path: String
     }
 
-    /// The values of a request that select its cookies, as a cache key. The path has no query.
+    /// The values that select a request's cookies, as the key of a cached `Cookie` value. The path has no query.
     struct AnswerKey: Hashable, Sendable {
         var isSecure: Bool
         var host: String
@@ -35,7 +35,7 @@ struct CookieJar: Sendable {
     private var store: CookieStore
     private var answers: [AnswerKey: Answer] = [:]
     private var objects: [Key: HTTPCookie] = [:]
-    /// Cookies changed since the latest write; `nil` without a file.
+    /// The cookies that have changed since the latest write; `nil` if there is no file.
     private var changes: Set<Key>?
     /// Which cookies are accepted.
     var policy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
@@ -100,7 +100,8 @@ struct CookieJar: Sendable {
         store.cookies(for: context, at: now).compactMap { object(of: $0) }
     }
 
-    /// Returns the cached `Cookie` value, if any; an inner `nil` if there are no cookies for the request.
+    /// Returns the cached `Cookie` value. The outer `nil` means that no value is cached, the inner `nil` that there are
+    /// no cookies for the request.
     func answer(for key: AnswerKey, at now: Duration) -> String?? {
         guard let answer = answers[key], answer.changeCount == store.changeCount, now < answer.end,
             now >= answer.end - Self.answerLife
@@ -173,7 +174,7 @@ extension CookieJar {
     }
 
     private mutating func add(_ records: [CookieRecord], at now: Duration) {
-        // The store decides what is known: an expired cookie's object can be left.
+        // The store determines the known cookies, because `objects` can still contain expired cookies.
         store.removeExpired(at: now)
         var known = Set(store.all.map { Self.key($0) })
         for record in records.sorted(by: { $0.cookie.created < $1.cookie.created }) {
@@ -221,7 +222,7 @@ extension CookieJar {
         let unwritten = changes ?? []
         func isGone(_ cookie: Cookie) -> Bool {
             let key = Self.key(cookie)
-            // Of the program's own cookies, the file contains only those that a response could have set.
+            // The file cannot contain the program's cookies that no response could have set, so these cookies stay.
             return cookie.expires != nil && cookie.isWellFormed && !kept.contains(key) && !unwritten.contains(key)
         }
         for cookie in store.all where isGone(cookie) { objects[Self.key(cookie)] = nil }
@@ -272,7 +273,7 @@ extension CookieJar {
 }
 
 extension CookieJar.AnswerKey {
-    /// Creates a request's key.
+    /// Creates the key for a request to this origin and target.
     init(_ origin: HTTPOrigin, _ target: String) {
         self.init(isSecure: origin.isSecure, host: origin.host, path: String(target.prefix { $0 != "?" }))
     }

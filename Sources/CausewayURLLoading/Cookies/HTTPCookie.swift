@@ -7,11 +7,11 @@ public import Foundation
 @preconcurrency open class HTTPCookie: NSObject, @unchecked Sendable {
     /// Which cookies a storage accepts.
     public enum AcceptPolicy: UInt, Sendable {
-        /// All cookies.
+        /// All cookies are accepted.
         case always = 0
-        /// No cookies.
+        /// No cookies are accepted.
         case never = 1
-        /// Only cookies from the site of the main document.
+        /// Only cookies from the site of the main document are accepted.
         case onlyFromMainDocumentDomain = 2
     }
 

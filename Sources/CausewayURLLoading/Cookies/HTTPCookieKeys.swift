@@ -13,9 +13,9 @@ public struct HTTPCookiePropertyKey: RawRepresentable, Equatable, Hashable, Send
     /// Creates a key.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The cookie name. Required.
+    /// The cookie name, which is required.
     public static let name = Self("Name")
-    /// The cookie value. Required.
+    /// The cookie value, which is required.
     public static let value = Self("Value")
     /// The URL that set the cookie, as a `URL` or a string. It supplies the domain if ``domain`` is missing.
     public static let originURL = Self("OriginURL")
@@ -23,7 +23,7 @@ public struct HTTPCookiePropertyKey: RawRepresentable, Equatable, Hashable, Send
     public static let version = Self("Version")
     /// The domain. With a leading dot, the cookie is also sent to all subdomains.
     public static let domain = Self("Domain")
-    /// The cookie path. Required.
+    /// The cookie path, which is required.
     public static let path = Self("Path")
     /// `TRUE` for a cookie that is sent only over TLS.
     public static let secure = Self("Secure")

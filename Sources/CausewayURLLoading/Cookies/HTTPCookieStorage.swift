@@ -16,8 +16,8 @@ public import Foundation
     private let jar: LockedValue<CookieJar>
     private let file: PrivateFile?
     private let suffixes: PublicSuffixes
-    /// Writes the file; `nil` without a file. Set after all other properties, because the writer's closure refers to
-    /// this object.
+    /// The writer for the file; `nil` without a file. It is set after all other properties, because its closure refers
+    /// to this object.
     private let writer = LockedValue<StoreWriter?>(nil)
     private let hasPrepared = LockedValue(false)
 
@@ -29,7 +29,7 @@ public import Foundation
         super.init()
     }
 
-    /// Creates a storage with a file; in memory if the path is `nil`.
+    /// Creates a storage with a file, or in memory if `directory` is `nil`.
     ///
     /// - Parameters:
     ///   - directory: The file's directory.
@@ -101,7 +101,7 @@ public import Foundation
     ///
     /// - Parameters:
     ///   - url: The URL.
-    /// The values of the request that select its cookies.
+    ///   - key: The values of the request that select its cookies.
     func fieldValue(for url: URL, _ key: CookieJar.AnswerKey) -> String? {
         // A program's subclass can override ``cookies(for:)``.
         guard type(of: self) == HTTPCookieStorage.self else {
@@ -114,7 +114,7 @@ public import Foundation
         }
     }
 
-    /// Stores the cookies from a response that the accept policy and RFC 6265bis allow.
+    /// Stores the cookies from a response if the accept policy and RFC 6265bis allow them.
     ///
     /// - Parameters:
     ///   - cookies: The cookies.
@@ -226,7 +226,7 @@ public import Foundation
         return jar.withLock { body(&$0) }
     }
 
-    /// Adopts cookies that other processes have written to the file, so that a following removal includes them.
+    /// Adopts cookies that other processes have written to the file, so that a later removal also removes these.
     private func adoptFile() {
         guard let records = file?.read().map({ CookieRecord.decode($0) }) else { return }
         withJar { $0.adopt(records, at: Self.now) }

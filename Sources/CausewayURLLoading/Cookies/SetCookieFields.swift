@@ -64,7 +64,8 @@ enum SetCookieFields {
         }
     }
 
-    /// Returns the Domain attribute's value with a leading dot, because it includes subdomains. An IP address gets no dot.
+    /// Returns the Domain attribute's value with a leading dot, because the domain includes subdomains. An IP address
+    /// gets no dot.
     private static func domain(_ text: String) -> String {
         text.utf8.contains(UInt8(ascii: ":")) || text.utf8.allSatisfy("0123456789.".utf8.contains) ? text : "." + text
     }

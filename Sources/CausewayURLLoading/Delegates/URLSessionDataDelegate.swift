@@ -10,7 +10,7 @@ public import Foundation
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void)
 
-    /// Does the same as the previous method, as an `async` method.
+    /// The `async` form of the method that asks the delegate how to continue after the response has arrived.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse) async
         -> URLSession.ResponseDisposition
 
@@ -30,7 +30,7 @@ public import Foundation
         _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void)
 
-    /// Does the same as the previous method, as an `async` method.
+    /// The `async` form of the method that asks the delegate for the response to store in the cache.
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse
     ) async -> CachedURLResponse?

@@ -16,7 +16,7 @@ public import Foundation
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
 
-    /// Does the same as the previous method, as an `async` method.
+    /// The `async` form of the method that asks the delegate to answer a connection's challenge.
     func urlSession(_ session: URLSession, didReceive challenge: URLAuthenticationChallenge) async -> (
         URLSession.AuthChallengeDisposition, URLCredential?
     )

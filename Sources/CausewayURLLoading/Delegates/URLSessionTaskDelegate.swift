@@ -18,7 +18,7 @@ public import Foundation
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void)
 
-    /// Does the same as the previous method, as an `async` method.
+    /// The `async` form of the method that asks the delegate how to continue before a delayed task starts.
     func urlSession(_ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest) async -> (
         URLSession.DelayedRequestDisposition, URLRequest?
     )
@@ -34,7 +34,7 @@ public import Foundation
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void)
 
-    /// Does the same as the previous method, as an `async` method.
+    /// The `async` form of the method that asks the delegate whether to follow a redirect.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest
@@ -45,7 +45,7 @@ public import Foundation
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
 
-    /// Does the same as the previous method, as an `async` method.
+    /// The `async` form of the method that asks the delegate to respond to an authentication challenge.
     func urlSession(_ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge) async
         -> (URLSession.AuthChallengeDisposition, URLCredential?)
 
@@ -54,7 +54,7 @@ public import Foundation
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void)
 
-    /// Does the same as the previous method, as an `async` method.
+    /// The `async` form of the method that asks the delegate for a body stream.
     func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask) async -> InputStream?
 
     /// Asks the delegate for a body stream that starts at an offset, to resume an upload.
@@ -64,7 +64,7 @@ public import Foundation
         _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64,
         completionHandler: @escaping @Sendable (InputStream?) -> Void)
 
-    /// Does the same as the previous method, as an `async` method.
+    /// The `async` form of the method that asks the delegate for a body stream that starts at an offset.
     func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask, from offset: Int64) async
         -> InputStream?
 

@@ -18,7 +18,7 @@ struct LoadFailure: Error, Sendable {
         case timedOut
         /// No loader handles the scheme, or there is no URL.
         case unsupportedURL
-        /// Resume data has another format. The error code matches Apple's framework.
+        /// The resume data has an unknown format. The error code matches Apple's framework.
         case resumeDataInvalid
         case hostNotFound
         case connectionRefused

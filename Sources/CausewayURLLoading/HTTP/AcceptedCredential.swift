@@ -3,11 +3,11 @@ internal import CausewayProtocols
 internal import CausewayWire
 internal import Foundation
 
-/// Keeps the credentials that the server and a proxy have accepted with a response.
+/// Keeps the credentials for the server and for a proxy, after a response has shown that they were accepted.
 struct AcceptedCredential: Sendable {
     let load: any ChallengedLoad
 
-    /// Stores the credentials, if their persistence asks for that.
+    /// Stores the credentials whose persistence requires this.
     ///
     /// - Parameter fields: The response's header fields.
     func keep(_ fields: FieldSection) {

@@ -42,7 +42,7 @@ final class BoundConnections: Sendable {
         }
     }
 
-    /// The maximum number of owners. Beyond it, owners without a lease are discarded.
+    /// The maximum number of owners. If it is reached, owners without a lease are discarded.
     private static let maximumCount = 256
 
     private let limit: Int

@@ -6,7 +6,7 @@ internal import Foundation
 
 /// Passes challenges from TLS connections to the program.
 ///
-/// A connection belongs to the session, but a challenge is passed to a task. The task is chosen whose load has waited
+/// A connection belongs to the session, but a challenge is passed to a task. This is the task whose load has waited
 /// longest for a connection to the origin.
 final class ConnectionChallenges: Sendable {
     private struct State {

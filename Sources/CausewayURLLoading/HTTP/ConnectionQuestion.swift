@@ -1,19 +1,19 @@
 internal import Causeway
 internal import Foundation
 
-/// A load that waits for a connection, whose challenges its task gets.
+/// A load that waits for a connection. The load's task receives the connection's challenges.
 protocol ConnectingLoad: DrivenLoad {
     /// Whether a delegate can answer challenges.
     var hasDelegate: Bool { get }
 }
 
-/// A connection's challenge for the task of a load.
+/// A connection's challenge, which is passed to the task of a load.
 struct ConnectionQuestion: Sendable {
     let load: any ConnectingLoad
     let space: URLProtectionSpace
 
-    /// Asks the task. Default handling applies if there is no delegate, and if the load does not wait for a connection
-    /// or ends before the answer.
+    /// Passes the challenge to the load's task. Default handling applies if there is no delegate, if the load no longer
+    /// waits for a connection, or if the load ends before the answer.
     func ask(_ challenge: ChallengeOnce) {
         guard load.withState({ $0.challengeArrived(challenge) }) else {
             return challenge.give(.performDefaultHandling, nil)

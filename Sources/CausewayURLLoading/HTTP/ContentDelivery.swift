@@ -43,7 +43,7 @@ struct ContentDelivery: Sendable {
         return true
     }
 
-    /// Decodes and delivers content while the task wants it. Ends the load after all content.
+    /// Decodes and delivers content while the task wants it. Ends the load after all content was delivered.
     func decode(_ decoded: DecodedContent) {
         do throws(DecodingFailure) {
             let progress = try decoded.pump(while: { load.wantsBytes }) { piece in

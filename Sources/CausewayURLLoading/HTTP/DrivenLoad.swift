@@ -2,20 +2,20 @@ internal import CausewayHTTPProtocols
 internal import CausewayProtocols
 internal import Foundation
 
-/// A load with a ``LoadState``. Its parts report events to the state, and let the driver do the rest.
+/// A load that has a ``LoadState``. Its parts report events to the state, and the driver does the returned work.
 protocol DrivenLoad: ChallengedLoad {
     /// Calls `body` with exclusive access to the state. `body` must not call the program's code.
     func withState<Result: Sendable>(_ body: (inout LoadState) -> Result) -> Result
-    /// Does the work that an event leaves. The caller must not hold a lock.
+    /// Performs the work that an event has returned. The caller must not hold a lock.
     func perform(_ step: LoadState.Step)
     /// Reports an event to the task.
     func report(_ event: LoadEvent)
-    /// Ends the load with its last event, unless it has ended.
+    /// Ends the load and reports its final event. Has no effect if the load has already ended.
     func end(_ event: LoadEvent)
 }
 
 extension DrivenLoad {
-    /// Reports an event to the state, and does the work that it leaves.
+    /// Reports an event to the state, and performs the work that the event returns.
     func apply(_ event: (inout LoadState) -> LoadState.Step) { perform(withState(event)) }
 
     func fail(_ failure: LoadFailure) { end(.failed(failure)) }

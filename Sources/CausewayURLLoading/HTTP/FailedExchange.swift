@@ -8,7 +8,7 @@ protocol RecoveringLoad: CachedLoad, ProxiedLoad {
     var uploading: RunningUpload? { get }
 }
 
-/// An exchange that failed: finds a way to continue, or fails the load.
+/// Handles an exchange that failed: continues in another way, or fails the load.
 struct FailedExchange: Sendable {
     let load: any RecoveringLoad
     private let failure: HTTPFailure
@@ -18,7 +18,7 @@ struct FailedExchange: Sendable {
         failure = load.withState { $0.exchangeFailure }
     }
 
-    /// Continues after an exchange that failed without a response, or fails.
+    /// Continues after an exchange that failed without a response, or fails the load.
     func recover() {
         if ProxiedExchange(load: load).isAnswered(failure) { return }
         // The server could not be reached, and both sides permit the stored response (RFC 5861 §4).
@@ -31,10 +31,10 @@ struct FailedExchange: Sendable {
         load.fail(reason)
     }
 
-    /// Fails with the error of the exchange.
+    /// Fails the load with the exchange's error.
     func fail() { load.fail(makeReason()) }
 
-    /// Returns the failure of the load. Takes the certificate that was rejected.
+    /// Returns the load's failure. Includes the server's certificate chain if it was rejected.
     private func makeReason() -> LoadFailure {
         let origin = load.origin
         let rejection = origin.isSecure ? load.network.challenges.takeRejection(origin) : nil

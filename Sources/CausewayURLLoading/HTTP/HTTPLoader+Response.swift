@@ -40,7 +40,7 @@ extension HTTPLoader: HTTPResponseObserver {
             return ended(.success(FieldSection()))
         }
         guard let response = accept(head, connection, nil) else {
-            // Another request may follow, or a stored response is delivered.
+            // The response is held or discarded. Its content and its end are reported as usual.
             if let content { received(content) }
             return ended(.success(FieldSection()))
         }
@@ -51,7 +51,7 @@ extension HTTPLoader: HTTPResponseObserver {
         report(.whole(response, content ?? Data(), exchange))
     }
 
-    /// Processes a final response head. Returns the response, or `nil` if the program does not get it now.
+    /// Processes a final response head. Returns the response, or `nil` if the program does not get the response now.
     private func accept(
         _ head: HTTPResponseHead, _ connection: HTTPConnectionInformation, _ parts: ReplacingParts?
     ) -> HTTPURLResponse? {
@@ -80,7 +80,7 @@ extension HTTPLoader: HTTPResponseObserver {
         return response
     }
 
-    /// Updates the cache with a response head, and returns the use of the response.
+    /// Updates the cache with a response head, and returns how to use the response.
     private func verdict(on head: HTTPResponseHead, isProxyRefusal: Bool) -> LoadMachine.Verdict {
         let followUp = FollowUp(status: head.status, fields: head.fields, isProxyRefusal: isProxyRefusal)
         if cache == nil, !isWebSocket { network.settings.stores.cache?.invalidate(after: request, head) }
@@ -110,7 +110,7 @@ extension HTTPLoader: HTTPResponseObserver {
         }
     }
 
-    /// Delivers a response that opens no WebSocket, and fails.
+    /// Delivers a response that does not open the requested WebSocket, and fails the load.
     func refused(_ response: HTTPURLResponse, _ reason: String? = nil) {
         report(.response(response, .notAllowed))
         let reason = reason ?? "the server answered with status \(response.statusCode) instead of 101"

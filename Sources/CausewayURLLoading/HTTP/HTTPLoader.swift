@@ -9,13 +9,14 @@ internal import Foundation
 
 /// Loads `http` and `https` URLs over the session's engine.
 ///
-/// The driver of a ``LoadMachine``, which decides what to do with each response, and which exchange comes next. The
-/// events of one exchange arrive in order. Each is reported to the ``LoadState`` under the lock, and the work that it
-/// leaves follows without the lock. Parts that know only a ``DrivenLoad`` do this work: ``StoredAnswer``,
-/// ``HeldResponse``, ``ContentDelivery``, ``FailedExchange`` and others. Requests come from ``LoadRequests``.
+/// The loader drives a ``LoadMachine``, which decides how to handle each response, and which exchange comes next. The
+/// events of one exchange arrive in order. The loader reports each event to the ``LoadState`` under the lock, and
+/// performs the returned work without the lock. Types that use only the protocol ``DrivenLoad`` do this work:
+/// ``StoredAnswer``, ``HeldResponse``, ``ContentDelivery``, ``FailedExchange`` and others. Requests come from
+/// ``LoadRequests``.
 final class HTTPLoader: Loader {
     let requests: LoadRequests
-    /// The use of the session's cache; `nil` if the load does not use it.
+    /// The load's use of the session's cache; `nil` if the load uses no cache.
     let cache: LoadCache?
     let state: LockedValue<LoadState>
 
@@ -26,7 +27,7 @@ final class HTTPLoader: Loader {
         requests = LoadRequests(
             attempt: attempt, network: network, target: target, uploading: RunningUpload(of: attempt),
             isWebSocket: task.webSocket != nil)
-        // Tasks that open a WebSocket use no cache, either.
+        // `usesCache` is also `false` for tasks that open a WebSocket.
         let cache = task.plan.usesCache ? network.settings.stores.cache : nil
         self.cache = cache.flatMap { LoadCache($0, for: attempt, target) }
         state = LockedValue(LoadState(record: task.isMeasured ? TransactionRecord(loading: attempt.request) : nil))
@@ -37,7 +38,7 @@ final class HTTPLoader: Loader {
     var request: URLRequest { attempt.request }
     var isWebSocket: Bool { requests.isWebSocket }
     var uploading: RunningUpload? { requests.uploading }
-    /// The upload, as far as the server has confirmed it; `nil` if the load is no resumable upload.
+    /// The upload with the progress that the server has confirmed; `nil` if the load is not a resumable upload.
     var upload: ResumableUpload? { uploading?.upload }
 
     // MARK: Requests
@@ -65,7 +66,7 @@ final class HTTPLoader: Loader {
         }
     }
 
-    /// Prepares the next exchange after the last one.
+    /// Prepares another exchange after the previous exchange.
     private func prepareAgain() {
         guard let (record, isOpening) = state.withLock({ $0.transactionEnded(request) }) else { return }
         if let record {
@@ -115,9 +116,9 @@ final class HTTPLoader: Loader {
         let handle = engine.start(value, body: body, observer: self) { handle in
             state.withLock { $0.exchangeStarted(handle) }
         }
-        // The load can end before the engine has started the request, which then knows nothing of the end.
+        // If the load ended before the engine returned the handle, the request has not been cancelled yet.
         if state.withLock({ $0.hasEnded }) { handle.cancel() }
-        // The priority can change after the request was made, and before its handle is known.
+        // The priority can change after the request was made, and before the handle is known.
         let priority = attempt.priority
         if priority != value.priority { handle.setPriority(priority) }
     }
@@ -144,7 +145,7 @@ final class HTTPLoader: Loader {
 
     func perform(_ action: LoadMachine.Action) {
         switch action {
-        // These need the event's values, or are performed with the change of the machine.
+        // The state has already performed these actions, or the caller does, because it has the event's values.
         case .none, .send, .hold, .decide(nil), .deliver, .discard, .read, .cancelExchange, .end: break
         case .prepare: prepareAgain()
         case .decide(let followUp?):
@@ -162,7 +163,7 @@ final class HTTPLoader: Loader {
         }
     }
 
-    /// Finishes the load, or the decoder's input if content is still to be decoded.
+    /// Ends the load. If content is still to be decoded, ends only the decoder's input.
     private func finishContent() {
         let (decoder, conclusion) = state.withLock { $0.contentFinished() }
         if let conclusion { conclude(conclusion, .finished) }
@@ -190,7 +191,7 @@ final class HTTPLoader: Loader {
             let change = state.withLock { $0.demandChanged(wantsBytes: wants, applied: last) }
             guard let (handle, reads) = change else { return }
             handle.setReading(reads)
-            // The demand of the task can change before the connection stops.
+            // The task's demand can change before the connection stops, so the loop checks the demand again.
             applied = reads
         }
     }
@@ -246,7 +247,7 @@ final class HTTPLoader: Loader {
     /// reported: with the connection, or with `nil` if the load has ended or the content does not extend to the end of
     /// the connection.
     func handOver(_ completion: @escaping @Sendable (HTTPUpgradedStream?) -> Void) {
-        // A stored response has no connection, but all of its content.
+        // A stored response has no connection, but its whole content is available.
         if let replay = withState({ $0.demandTargets.replay }) { return replay.deliver { completion(nil) } }
         let (isAccepted, handle) = state.withLock { $0.handOverRequested(completion) }
         if !isAccepted { return completion(nil) }
@@ -261,7 +262,7 @@ final class HTTPLoader: Loader {
         endHandOver(stream)
     }
 
-    /// Completes the handover of the connection if it was requested, after the end of the load was reported.
+    /// Completes a requested handover of the connection. Called after the end of the load was reported.
     private func endHandOver(_ stream: HTTPUpgradedStream?) {
         if let completion = state.withLock({ $0.handOverEnded() }) { completion(stream) }
     }

@@ -11,10 +11,10 @@ extension HTTPNetwork {
         strictTransport.note(policy, of: origin)
     }
 
-    /// Returns a target with a secure scheme if its host requires one; `nil` otherwise.
+    /// Returns the target with a secure scheme if the target's host requires it; otherwise `nil`.
     func secured(_ target: URIReference) -> URIReference? { strictTransport.secured(target) }
 
-    /// Returns a request with a secure scheme if its host requires one, otherwise the same request.
+    /// Returns the request, with a secure scheme if the request's host requires it.
     func secured(_ request: URLRequest) -> URLRequest {
         guard !strictTransport.isEmpty, let url = request.url, Self.isPlain(url.scheme),
             let target = URIReference(url.absoluteString), let secure = secured(target),

@@ -4,7 +4,7 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import Foundation
 
-/// A session's network side: its engines, the reused credentials, and the loads for connection challenges.
+/// A session's network side: its engines, the credentials to reuse, and the loads that receive connection challenges.
 ///
 /// Requests with different ``ConnectionNeeds`` use different engines, because a connection belongs to one set of interfaces and one service
 /// class. Most sessions have one engine, which the first request creates.
@@ -17,7 +17,7 @@ final class HTTPNetwork: Sendable {
         /// Credentials that servers and proxies have accepted for connection schemes. Later loads use them without
         /// asking the program.
         var negotiated: [ProtectionSpace: URLCredential] = [:]
-        /// The owner of the connections for the next load, for each server whose connections are authenticated.
+        /// For each server whose connections are authenticated, the owner of the connections that the next load uses.
         var bound: [ProtectionSpace.Authority: BoundConnections.Owner] = [:]
         /// The proxies for plain and for secure connections; `nil` before the settings are first read.
         var proxies: (plain: NWParameters.PrivacyContext??, secure: NWParameters.PrivacyContext??)
@@ -110,7 +110,7 @@ final class HTTPNetwork: Sendable {
         withExtendedLifetime(old) {}
     }
 
-    /// Removes the reused credentials.
+    /// Removes the credentials that later requests would reuse.
     func forgetCredentials() {
         state.withLock { state in
             state.authorization.removeAll()
@@ -167,8 +167,8 @@ final class HTTPNetwork: Sendable {
         state.withLock { $0.negotiated[Self.withoutRealm(space)] }
     }
 
-    /// Returns the owner of the connections that the next load from a server uses; `nil` if they are not bound to a
-    /// credential.
+    /// Returns the owner of the connections that the next load from a server uses; `nil` if these connections are not
+    /// bound to a credential.
     func boundOwner(of authority: ProtectionSpace.Authority) -> BoundConnections.Owner? {
         state.withLock { $0.bound[authority] }
     }
@@ -200,7 +200,7 @@ final class HTTPNetwork: Sendable {
 
     // MARK: Proxies
 
-    /// Whether connections use proxies. Known after the first call to ``proxies(isSecure:)``.
+    /// Whether connections use proxies. This is known after the first call to ``proxies(isSecure:)``.
     func usesProxy(isSecure: Bool) -> Bool { state.withLock { state in state.usesProxy(isSecure: isSecure) } }
 
     /// Returns a key for the proxies if they forward every plain request to an origin; `nil` if a request can also be

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A held redirect: the program decides whether the task follows it with another loader.
+/// A held redirect: the program decides whether the task follows the redirect with another loader.
 struct HeldRedirect: Sendable {
     let load: any CachedLoad
     let response: HTTPURLResponse
@@ -12,7 +12,7 @@ struct HeldRedirect: Sendable {
         case .fail(let failure): load.fail(failure)
         case .propose(let next, let refusal):
             if refusal == nil { store() }
-            // The task may leave the loader.
+            // The metrics are reported first, because the task may leave this loader.
             load.measure()
             let redirect = Redirect(request: next, response: response, refusal: refusal) { [weak load] in
                 load?.deliverHeld()
@@ -21,7 +21,7 @@ struct HeldRedirect: Sendable {
         }
     }
 
-    /// Stores the redirect if it is complete: nothing else stores a response that is followed.
+    /// Stores the redirect response if it is complete. No other code stores a response whose redirect is followed.
     private func store() {
         guard let cache = load.cache, let content = load.withState({ $0.completeHeldContent }) else { return }
         cache.store(redirect: response, content: content)

@@ -1,17 +1,17 @@
 internal import CausewayHTTPProtocols
 internal import Foundation
 
-/// A load that holds responses back until it is decided whether another request follows.
+/// A load that holds a response back while it decides whether another request follows.
 protocol HoldingLoad: CachedLoad, DeliveringLoad, ProxiedLoad {
     /// Whether the request opens a WebSocket.
     var isWebSocket: Bool { get }
-    /// Delivers a response that opens no WebSocket, and fails.
+    /// Delivers a response that does not open the requested WebSocket, and fails the load.
     ///
     /// - Parameter reason: The error in the response; `nil` if its status is the reason.
     func refused(_ response: HTTPURLResponse, _ reason: String?)
 }
 
-/// A response that is held back: decides whether another request follows it, and otherwise delivers it.
+/// Decides whether another request follows a held response, and otherwise delivers the response.
 struct HeldResponse: Sendable {
     let load: any HoldingLoad
     let response: HTTPURLResponse
@@ -23,7 +23,7 @@ struct HeldResponse: Sendable {
         self.response = response
     }
 
-    /// Decides whether another request follows, which may need the program.
+    /// Decides whether another request follows. The decision can require an answer of the program.
     func decide(_ followUp: FollowUp) {
         switch followUp {
         case .proxyChallenge: ProxiedExchange(load: load).challenged(response)

@@ -1,13 +1,13 @@
 internal import CausewayHTTPProtocols
 internal import CausewayWire
 
-/// The part of a resumable upload that spans several exchanges: an exchange that ends before the upload is followed by
-/// another one.
+/// Continues a resumable upload over several exchanges: if an exchange ends before the upload is complete, another
+/// exchange follows.
 struct InterruptedUpload: Sendable {
     let load: any DrivenLoad
     let upload: RunningUpload
 
-    /// Handles a response that only reports how the upload continues. Returns whether it is one.
+    /// Handles a response that only reports how the upload continues. Returns `false` for other responses.
     func continues(after head: HTTPResponseHead) -> Bool {
         load.apply { $0.pathFound() }
         let (answer, step) = load.withState { $0.uploadAnswered(head, upload) }

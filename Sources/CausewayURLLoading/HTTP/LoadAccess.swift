@@ -5,26 +5,26 @@ internal import Foundation
 
 /// A load's credentials for the server and for proxies.
 struct LoadAccess {
-    /// A multi-message authentication, and the security context that makes its messages.
+    /// An authentication that needs several messages, and the security context that makes them.
     struct Negotiation {
         var context: any NegotiateContext
         var negotiation: ServerNegotiation
     }
 
-    /// The use of connections bound to a credential.
+    /// The load's use of connections that belong to one credential.
     struct Bound {
         var owner: BoundConnections.Owner
         var handshake: BoundHandshake
-        /// `nil` before the first request.
+        /// The right to use the connections; `nil` before the first request.
         var lease: BoundLease?
 
-        /// The connections to use for the next request. Before a lease is acquired, the name is empty.
+        /// The connections to use for the next request. Before a lease is acquired, the connections' name is empty.
         var binding: ConnectionBinding {
             ConnectionBinding(identity: lease?.name ?? "", connection: handshake.connection)
         }
     }
 
-    /// What one request gets from the answers to earlier responses.
+    /// The values that earlier responses, such as challenges, require in one request.
     struct Authorization {
         /// The field `Authorization` that answers a challenge.
         var field: String?
@@ -38,11 +38,11 @@ struct LoadAccess {
     /// The credential to store after the server has accepted it.
     var accepted: (URLCredential, URLProtectionSpace)?
     private var proposed: Set<URLCredential> = []
-    /// The multi-message connection authentication; `nil` if there is none.
+    /// The authentication with several messages that was begun last; `nil` if there is none.
     var negotiation: Negotiation?
-    /// The use of connections bound to a credential; `nil` for shared connections.
+    /// The load's use of connections that belong to one credential; `nil` if the load uses shared connections.
     var bound: Bound?
-    /// The earlier request's route after a response such as 421, which repeats the request; `nil` if there was none.
+    /// The route for repeated requests after a response such as 421; `nil` if there was no such response.
     var repeated: RetryDecision.Route?
     /// The credentials for proxies; `nil` before a proxy has refused a connection.
     private(set) var proxy: ProxyAccess? {
@@ -68,14 +68,14 @@ struct LoadAccess {
     /// Returns whether default handling has not yet tried a credential in this load.
     mutating func isFirstUse(of credential: URLCredential) -> Bool { proposed.insert(credential).inserted }
 
-    /// Removes and returns what the next request gets.
+    /// Removes and returns the values for the next request.
     mutating func takeAuthorization() -> Authorization {
         Authorization(
             field: credentials.takeField(), binding: bound?.binding, route: takeRoute(),
             isOpening: bound?.handshake.isOpening == true)
     }
 
-    /// Notes that the next request carries an accepted credential without having been asked.
+    /// Records that the next request carries an accepted credential before the server asks for it.
     mutating func reused(_ reuse: LoadRequests.Reuse) {
         switch reuse {
         case .inField(let space): credentials.sent(in: space)
@@ -84,14 +84,15 @@ struct LoadAccess {
         }
     }
 
-    /// Returns the route of the next request; `nil` for any. One request uses a new connection to a proxy.
+    /// Returns the route of the next request; `nil` if any route can be used. If a new connection to a proxy is needed,
+    /// only the next request requires it.
     private mutating func takeRoute() -> RetryDecision.Route? {
         guard boxedProxy != nil, proxy?.needsNewConnection == true else { return repeated }
         proxy?.needsNewConnection = false
         return .newConnection
     }
 
-    /// Begins a multi-message authentication.
+    /// Begins an authentication that needs several messages.
     ///
     /// - Parameter isBound: Whether to use a connection bound to the credential.
     /// - Returns: The earlier use of bound connections, to be released without the lock; `nil` if that use continues.

@@ -4,7 +4,7 @@ internal import CausewaySystem
 internal import CausewayWire
 internal import Foundation
 
-/// A load's use of the session's cache (RFC 9111): what is asked, the stored responses in question, and what the server says about them.
+/// A load's use of the session's cache (RFC 9111): the lookup, the stored responses, and the server's verdict on them.
 final class LoadCache: Sendable {
     /// How the current request uses the cache.
     private struct State {
@@ -27,7 +27,7 @@ final class LoadCache: Sendable {
     enum Step {
         case send(HTTPRequestValue)
         case deliver(CachedURLResponse)
-        /// Deliver the stored response, and validate its entry beside that.
+        /// Deliver the stored response, and validate its entry at the same time.
         case deliverAndValidate(CachedURLResponse, CacheEntry, HTTPRequestValue)
         /// Fail, because no stored response answers the request.
         case fail
@@ -54,7 +54,7 @@ final class LoadCache: Sendable {
 
     // MARK: Lookup
 
-    /// Begins the use for the next request. Returns the lookup; `nil` if the request goes to the server in any case.
+    /// Begins to use the cache for the next request. Returns the lookup; `nil` if the request is sent in any case.
     func begin(_ fields: FieldSection, _ use: CacheUse) -> CacheQuestion? {
         let question = CacheQuestion(
             method: attempt.request.values.method, fields: fields, use: use, now: CacheExchange.now, key: key)
@@ -67,7 +67,7 @@ final class LoadCache: Sendable {
         return use.isNone || isBypassed ? nil : question
     }
 
-    /// Returns the matching entries if that needs neither a file nor the program's code.
+    /// Returns the matching entries; `nil` if a file must be read, or the program's code called, to find them.
     func knownEntries(_ question: CacheQuestion) -> [CacheEntry]? {
         guard cache.isPlain else { return nil }
         guard let key = question.key else { return [] }
@@ -134,7 +134,7 @@ final class LoadCache: Sendable {
         return value
     }
 
-    /// A 504 response, because the cache must not use the network (RFC 9110 §15.6.5, RFC 9111 §5.2.1.7).
+    /// The 504 response for a request that must not use the network (RFC 9110 §15.6.5, RFC 9111 §5.2.1.7).
     private var timeout: CachedURLResponse {
         let response = HTTPURLResponse(
             url: attempt.request.url, statusCode: 504, version: "HTTP/1.1", fields: FieldSection(), isDecoded: false)
@@ -145,7 +145,8 @@ final class LoadCache: Sendable {
 
     /// Returns an entry's response as it is delivered; `nil` if the entry cannot answer the request.
     ///
-    /// - Parameter isValidated: Whether the server has just confirmed the response. Otherwise it gets the field `Age` (RFC 9111 §4).
+    /// - Parameter isValidated: Whether the server has just confirmed the response. Otherwise the response gets the
+    ///   field `Age` (RFC 9111 §4).
     private func delivery(
         of entry: CacheEntry, _ question: CacheQuestion, isValidated: Bool = false
     ) -> CachedURLResponse? {
@@ -157,7 +158,8 @@ final class LoadCache: Sendable {
             storagePolicy: cached.storagePolicy)
     }
 
-    /// The stored response that the server has confirmed, or that replaces an error; a failure if it cannot answer the request.
+    /// The step that delivers the stored response, because the server has confirmed it or because it replaces an error.
+    /// If the stored response cannot answer the request, the step fails the load.
     var confirmed: Step? {
         let state = state.withLock { $0 }
         guard let entry = state.validated ?? state.fallback, let question = state.question else { return nil }
@@ -173,10 +175,10 @@ final class LoadCache: Sendable {
         return CachePolicy.permitsStaleAfterError(question.fields, stored, at: CacheExchange.now)
     }
 
-    /// Makes the load store no response: it delivers a stored response.
+    /// Makes the load store no response, because it delivers a stored response.
     func storedRedirectFound() { state.withLock { state in state.question = nil } }
 
-    /// Validates a stale response after its use, once for all tasks (RFC 5861 §3).
+    /// Validates a stale response that is delivered meanwhile (RFC 5861 §3). One load validates for all loads.
     func validate(_ entry: CacheEntry, _ value: HTTPRequestValue, over network: HTTPNetwork) {
         let request = attempt.request
         guard cache.isPlain, let key,
@@ -249,7 +251,7 @@ final class LoadCache: Sendable {
 
     // MARK: Storing
 
-    /// Returns what is needed to store the response; `nil` if that is not allowed.
+    /// Returns the values that are needed to store the response; `nil` if the response must not be stored.
     func exchange(storing response: HTTPURLResponse) -> CacheExchange? {
         let (known, requestTime, responseTime) = state.withLock { state in
             (state.question, state.requestTime, state.responseTime)
@@ -264,7 +266,7 @@ final class LoadCache: Sendable {
             fields: question.fields, requestTime: requestTime, responseTime: responseTime, key: question.key)
     }
 
-    /// Stores a redirect that is followed: its content is complete, and nothing else stores it.
+    /// Stores a redirect response whose redirect is followed. Its content is complete, and no other code stores it.
     func store(redirect response: HTTPURLResponse, content: [Data]) {
         guard let exchange = exchange(storing: response), cache.isPlain, !response.isContentDecoded else { return }
         let cached = CachedURLResponse(response: response, data: content.reduce(into: Data()) { $0.append($1) })

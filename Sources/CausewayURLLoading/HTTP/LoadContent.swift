@@ -2,17 +2,17 @@ internal import Foundation
 
 /// The content of a response on its way to the task.
 struct LoadContent: Sendable {
-    /// Where the next piece goes.
+    /// The destination of the next piece of content.
     enum Destination: Sendable {
         case task
-        /// To a decoder that must be created for this response first, and that splits the content into any parts.
+        /// A decoder that must first be created for this response. Its output is split if there are parts.
         case newDecoder(HTTPURLResponse, ReplacingParts?)
-        /// To the decoder, which has the piece.
+        /// A decoder, to which the piece was already passed.
         case decoder(DecodedContent)
         case parts(ReplacingParts)
     }
 
-    /// The content of the held response that has not been delivered.
+    /// The held response's content that has not been delivered.
     private(set) var held: [Data] = []
     private(set) var decoder: DecodedContent?
     /// The decoder for content whose parts replace each other; `nil` for other content.
@@ -50,7 +50,7 @@ struct LoadContent: Sendable {
 
     mutating func decoderMade(_ decoder: DecodedContent) { self.decoder = decoder }
 
-    /// Ends the load. Content that has not been delivered is not needed.
+    /// Discards the decoder and the held content, because the load has ended.
     mutating func end() {
         decoder = nil
         held = []

@@ -2,7 +2,7 @@ internal import CausewayHTTP
 internal import CausewayWire
 internal import Foundation
 
-/// The cookies of a load: those that its requests get, and those of its responses.
+/// A load's cookies: those that its requests send, and those that its responses set.
 struct LoadCookies {
     /// Where the cookies of a request come from.
     enum Source: Sendable {
@@ -17,7 +17,7 @@ struct LoadCookies {
 
     private var request: URLRequest { attempt.request }
 
-    /// The source of the request's cookies; `nil` if it gets none.
+    /// The source of the request's cookies; `nil` if the request gets no stored cookies.
     private var sent: HTTPCookieStorage? {
         guard network.settings.http.setsCookies, request.values.options[.handlesCookies],
             let storage = network.settings.stores.cookies, !storage.isKnownToBeEmpty,
@@ -26,7 +26,7 @@ struct LoadCookies {
         return storage
     }
 
-    /// The program's storage subclass, which must be asked, and the task that it supplies with cookies; `nil` otherwise.
+    /// The program's storage subclass, and the task that needs its cookies; `nil` if no subclass must be asked.
     var subclass: (HTTPCookieStorage, URLSessionTask)? {
         guard let storage = network.settings.stores.cookies, type(of: storage) != HTTPCookieStorage.self, sent != nil,
             let task = attempt.task.task
@@ -44,9 +44,9 @@ struct LoadCookies {
         }
     }
 
-    /// Adds the stored cookies, unless the program has set the field.
+    /// Adds the stored cookies, unless the program has set the `Cookie` field.
     ///
-    /// - Parameter target: The request target, if it is still the program's.
+    /// - Parameter target: The target of the program's request; `nil` if an upload may have another target.
     func add(from source: Source, to value: inout HTTPRequestValue, _ target: RequestTarget?) {
         guard let storage = sent, let url = request.values.url, !value.fields.contains("Cookie"),
             let text = fieldValue(source, storage, url, target?.cookieKey ?? .init(value.origin, value.target))

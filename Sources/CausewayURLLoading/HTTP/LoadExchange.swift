@@ -5,24 +5,24 @@ internal import Foundation
 
 /// The current exchange of a load with the server.
 struct LoadExchange: Sendable {
-    /// The values that the load gives up with an exchange, or with a part of one. They are released without the lock.
+    /// Values that the load no longer needs after an exchange or a part of it. They are released without the lock.
     struct End: Sendable {
         /// The request to cancel; `nil` if the exchange has ended.
         var handle: HTTPRequestHandle?
-        /// The origin whose connection challenges the load leaves; `nil` if the connection is not secure.
+        /// The origin whose connection challenges the load no longer receives; `nil` if the connection is not secure.
         var secureOrigin: HTTPOrigin?
     }
 
-    /// The handle as long as the response can be stopped. Known before the first event.
+    /// The request's handle, known before the first event; `nil` when the response can no longer be stopped.
     private(set) var handle: HTTPRequestHandle?
-    /// Keeps the connections open: the session can replace its engine during the exchange.
+    /// The engine. The reference keeps the connections open if the session replaces its engine during the exchange.
     private var engine: HTTPEngine?
     private(set) var body: (any HTTPBodySource)?
     private(set) var origin = HTTPOrigin(isSecure: false, host: "")
     private(set) var response: HTTPURLResponse?
     /// Whether the held response's connection carried an earlier request.
     private(set) var isReused = false
-    /// The time at which the exchange began; `nil` if it uses no proxy.
+    /// The time at which the exchange began; `nil` if the exchange uses no proxy.
     private(set) var proxyStart: Duration?
     /// Why the exchange failed, or why it was ended early.
     private(set) var failure: HTTPFailure?
@@ -57,7 +57,7 @@ struct LoadExchange: Sendable {
 
     /// Records that the exchange has ended.
     ///
-    /// - Parameter reason: The failure; `nil` if the response is complete. An earlier reason is kept.
+    /// - Parameter reason: The failure; `nil` if the response is complete. It does not replace an earlier failure.
     mutating func over(_ reason: HTTPFailure? = nil) {
         handle = nil
         if failure == nil { failure = reason }

@@ -3,9 +3,9 @@ internal import CausewayProtocols
 internal import CausewayWire
 internal import Foundation
 
-/// The use of a held redirect (RFC 9110 §15.4).
+/// How a load handles a held redirect (RFC 9110 §15.4).
 enum LoadRedirect {
-    /// The response is for the program.
+    /// The redirect response is delivered to the program.
     case deliver
     /// The task asks the program about the next request.
     ///
@@ -21,7 +21,7 @@ enum LoadRedirect {
         }
         let old = RedirectableRequest(
             method: values.method, target: target, fields: values.fields, hasContent: values.body != .none)
-        // The task counts the redirects.
+        // The task counts the redirects, so the chain needs no limit.
         var chain = RedirectChain(limit: .max)
         switch chain.answered(status: response.statusCode, fields: response.fields, to: old) {
         case .deliver: self = .deliver

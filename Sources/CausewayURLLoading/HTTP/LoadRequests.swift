@@ -8,7 +8,7 @@ internal import Foundation
 
 /// Makes the requests of a load from the program's request and the session's settings.
 struct LoadRequests {
-    /// An accepted credential that a request carries without having been asked.
+    /// An accepted credential that a request carries before the server asks for it.
     enum Reuse {
         case inField(of: ProtectionSpace)
         /// The request uses connections that belong to the credential.
@@ -17,7 +17,7 @@ struct LoadRequests {
 
     let attempt: LoadAttempt
     let network: HTTPNetwork
-    /// The request target; `nil` if its URL is not valid.
+    /// The request target; `nil` if the request's URL is not valid.
     let target: RequestTarget?
     /// The resumable upload; `nil` for other requests.
     let uploading: RunningUpload?
@@ -36,10 +36,10 @@ struct LoadRequests {
         if case .data(let data) = values.body { !data.isEmpty } else { hasContent }
     }
 
-    /// The content offset that the next request sends from; `nil` if it sends no content.
+    /// The offset at which the next request's content begins; `nil` if the request sends no content.
     var nextOffset: Int64? { uploading.map { $0.nextOffset } ?? 0 }
 
-    /// Whether the body stream can be read again without the program.
+    /// Whether the body stream can be read again without asking the program.
     var hasRepeatableStream: Bool {
         switch attempt.task.plan.source {
         case .file, .form: true
@@ -77,7 +77,7 @@ struct LoadRequests {
             value.isUpgrade = true
         }
         value.priority = attempt.priority
-        // The task has its own timeouts.
+        // The task has its own timeouts, so the engine needs none.
         value.idleTimeout = nil
         value.waitsForPath = network.settings.access.waitsForConnectivity
         return (value, reuse)
@@ -91,7 +91,7 @@ struct LoadRequests {
         return name
     }
 
-    /// Returns the program's request, or the current one in a resumable upload, without the session's fields.
+    /// Returns the program's request, or a resumable upload's current request, without the session's fields.
     private func current(to target: RequestTarget?) -> HTTPRequestValue? {
         if let uploading { return uploading.request(values) }
         guard let target else { return nil }
@@ -141,7 +141,8 @@ struct LoadRequests {
 
     /// Returns the content for the engine.
     ///
-    /// - Parameter isOpening: Whether the request carries the first message of a handshake, and no content, because it is always refused.
+    /// - Parameter isOpening: Whether the request carries the first message of a handshake. The server always refuses
+    ///   it, so it has no content.
     func makeBody(isOpening: Bool = false) throws(LoadFailure) -> HTTPRequestBody {
         if isOpening { return hasContent ? .data(Data()) : .none }
         guard let offset = nextOffset else { return .none }

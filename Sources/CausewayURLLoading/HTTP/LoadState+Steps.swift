@@ -1,9 +1,9 @@
 internal import CausewayHTTP
 internal import CausewayHTTPProtocols
 
-/// Values that events of a load return: the work for the driver after it has released the lock.
+/// The values that a load's events return: work that the driver performs after it has released the lock.
 extension LoadState {
-    /// Work that most events leave. The driver releases `end` first, and then performs `action`.
+    /// The work that most events return. The driver releases `end` first, and then performs `action`.
     struct Step: Sendable {
         var action: LoadMachine.Action
         var end: LoadExchange.End
@@ -14,24 +14,24 @@ extension LoadState {
         }
     }
 
-    /// The use of a prepared request.
+    /// The next step with a prepared request.
     enum Preparation: Equatable, Sendable {
         /// Start the exchange.
         case start
         /// Acquire a lease for this owner's connections, and prepare the request again.
         case lease(BoundConnections.Owner)
-        /// The load has ended, or an exchange runs.
+        /// Send nothing, because the load has ended or another exchange is running.
         case unwanted
     }
 
-    /// The use of a response head.
+    /// How to handle a response head.
     struct Arrival: Sendable {
-        /// The use of the response. `.none` if the head comes too late.
+        /// The action for the response; `.none` if the head arrived too late.
         var action: LoadMachine.Action
-        /// Reports that the load no longer waits for connectivity, or does nothing.
+        /// The action that reports that the load no longer waits for connectivity; `.none` if it did not wait.
         var path: LoadMachine.Action
-        /// The request to cancel, because its response is discarded, and the origin whose challenges to leave, because
-        /// the connection is established.
+        /// The request to cancel if its response is discarded, and the origin whose challenges the load no longer
+        /// receives, because the connection is established.
         var end = LoadExchange.End()
         /// Whether a credential has been sent.
         var usesCredential = false
@@ -40,11 +40,11 @@ extension LoadState {
     /// The values to release when the load ends.
     struct End: Sendable {
         var exchange: LoadExchange.End
-        /// The use of connections bound to a credential. It ends with this value.
+        /// The load's use of connections that belong to one credential. The use ends when this value is released.
         var bound: LoadAccess.Bound?
     }
 
-    /// The rest of an ended load.
+    /// The final values of a load that has ended.
     struct Conclusion: Sendable {
         var end: End
         /// The metrics; `nil` if the task is not measured.

@@ -4,10 +4,10 @@ internal import CausewayProtocols
 internal import CausewayWire
 internal import Foundation
 
-/// The state of a load over HTTP: its machine, and the values that change together with it.
+/// The state of a load over HTTP: its machine, and the values that change together with the machine.
 ///
-/// The methods are events and questions. The driver calls them under its lock, and does without the lock what they
-/// return. An event that comes too late, because the load has ended or goes on in another way, changes nothing. Only
+/// The methods are events and queries. The driver calls them under its lock, and performs the returned work without the
+/// lock. An event that arrives too late, because the load has ended or continues in another way, changes nothing. Only
 /// the metrics read a clock.
 struct LoadState: Sendable {
     /// The connection's handover to a stream task.
@@ -15,7 +15,7 @@ struct LoadState: Sendable {
         case none
         /// The completion receives the connection, or `nil` if the load ends without a handover.
         case requested(@Sendable (HTTPUpgradedStream?) -> Void)
-        /// The end of the load was reported, or a stored response has taken its place.
+        /// The end of the load was reported, or a stored response answers the request.
         case over
     }
 
@@ -23,7 +23,7 @@ struct LoadState: Sendable {
     private var exchange = LoadExchange()
     private var content = LoadContent()
     private var access = LoadAccess()
-    /// Delivers a stored response.
+    /// The loader that delivers a stored response; `nil` if there is none.
     private var replay: DataLoader?
     /// The metrics; `nil` if the task is not measured.
     private var record: TransactionRecord?
@@ -36,31 +36,31 @@ struct LoadState: Sendable {
     // MARK: Questions
 
     var hasEnded: Bool { machine.hasEnded }
-    /// The handle as long as the response can be stopped.
+    /// The request's handle; `nil` when the response can no longer be stopped.
     var handle: HTTPRequestHandle? { exchange.handle }
     var origin: HTTPOrigin { exchange.origin }
     /// The exchange's response; `nil` before its head, and after the load has ended.
     var response: HTTPURLResponse? { exchange.response }
-    /// The held response, as long as it is not decided whether another request follows it; `nil` otherwise.
+    /// The held response until the decision whether another request follows it; `nil` at other times.
     var undecidedResponse: HTTPURLResponse? { machine.isDeciding ? exchange.response : nil }
     /// Whether the held response's connection carried an earlier request.
     var isReused: Bool { exchange.isReused }
-    /// The content of the held response; `nil` if more can arrive.
+    /// The content of the held response; `nil` while more content can arrive.
     var completeHeldContent: [Data]? { machine.isHeldResponseOver ? content.held : nil }
     /// Whether the content has parts that replace each other.
     var hasParts: Bool { content.parts != nil }
 
-    /// The origin and the beginning of an exchange that uses a proxy; `nil` for other exchanges.
+    /// The origin and the start time of an exchange that uses a proxy; `nil` for other exchanges.
     var proxyUse: (origin: HTTPOrigin, start: Duration)? { exchange.proxyStart.map { (exchange.origin, $0) } }
 
     /// Why the exchange failed without a response.
     var exchangeFailure: HTTPFailure {
-        // The handshake's connection is gone.
+        // The connection was lost in the middle of an authentication handshake.
         if access.bound?.handshake.isUnderWay == true { return .noResponse(nil) }
         return exchange.failure ?? .noResponse(nil)
     }
 
-    /// The objects that depend on the task's demand.
+    /// The objects that must be notified when the task's demand for content changes.
     var demandTargets: (decoder: DecodedContent?, body: (any HTTPBodySource)?, replay: DataLoader?) {
         (content.decoder, exchange.body, replay)
     }
@@ -83,22 +83,23 @@ struct LoadState: Sendable {
         return .start
     }
 
-    /// Reports the handle of the started exchange. A load that has ended keeps no handle, so its owner must cancel the
-    /// request.
+    /// Stores the handle of the started exchange. If the load has ended, does not store the handle, and the caller must
+    /// cancel the request.
     mutating func exchangeStarted(_ handle: HTTPRequestHandle) { if !machine.hasEnded { exchange.started(handle) } }
 
-    /// Returns the connections that the next request must use; `nil` if the load has ended, and keeps no lease.
+    /// Stores a lease, and returns the connections that the next request must use. If the load has ended, stores
+    /// nothing and returns `nil`.
     mutating func leaseAcquired(_ lease: BoundLease) -> ConnectionBinding? {
         guard !machine.hasEnded else { return nil }
         access.bound?.lease = lease
         return access.bound?.binding
     }
 
-    /// Reports that the transaction of the last exchange is over, because another exchange follows. Begins the metrics
-    /// of the next one.
+    /// Ends the transaction of the previous exchange, because another exchange follows. Begins the metrics of the next
+    /// transaction.
     ///
-    /// - Returns: The metrics of the last one, and whether the next request carries the first message of a handshake.
-    ///   `nil` if the load has ended.
+    /// - Returns: The metrics of the ended transaction, and whether the next request carries the first message of a
+    ///   handshake. `nil` if the load has ended.
     mutating func transactionEnded(_ request: URLRequest) -> (record: TransactionRecord?, isOpening: Bool)? {
         guard !machine.hasEnded else { return nil }
         let ended = transactionMeasured()
@@ -149,15 +150,15 @@ struct LoadState: Sendable {
         if action != .discard { exchange.responded(response) }
         record?.note(head, response, connection)
         if access.bound != nil { access.bound?.handshake.responded(on: connection.details.id) }
-        // The exchange with a 304 response has ended except for its last event. Another one ends early.
+        // A 304 response is complete except for its final event. Any other discarded response must be cancelled.
         if action == .discard, head.status != 304 { arrival.end.handle = exchange.takeHandle() }
         arrival.end.secureOrigin = exchange.secureOrigin
         arrival.usesCredential = !access.isUnused
         return arrival
     }
 
-    /// Reports that the server has switched the protocol. The key of the WebSocket handshake is `nil` if the load does
-    /// not wait for a head.
+    /// Reports that the server has switched the protocol. The returned key of the WebSocket handshake is `nil` if the
+    /// load does not wait for a response head.
     mutating func protocolSwitched(
         _ head: HTTPResponseHead, _ response: HTTPURLResponse, _ connection: HTTPConnectionInformation
     ) -> (path: Step, key: String?) {
@@ -167,7 +168,7 @@ struct LoadState: Sendable {
         return (path, exchange.upgradeKey)
     }
 
-    /// Reports content. Held content is kept with the decision to hold it, so that it cannot be overtaken.
+    /// Reports content. Content that must be held is stored in the same call, so that later content cannot overtake it.
     ///
     /// - Returns: The destination if the content is delivered now, otherwise the action.
     mutating func contentArrived(_ piece: Data) -> (destination: LoadContent.Destination?, action: LoadMachine.Action) {
@@ -213,9 +214,9 @@ struct LoadState: Sendable {
 
     /// Reports the task's demand for content.
     ///
-    /// - Parameter applied: The reading state that was set last by the caller; `nil` if it has set none.
-    /// - Returns: The reading state to set, of the running exchange; `nil` if nothing changes. If another thread
-    ///   changes it at the same time, the last state counts.
+    /// - Parameter applied: The reading state that the caller has set last; `nil` if the caller has set none.
+    /// - Returns: The running exchange's handle, and the reading state to set; `nil` if nothing changes. The caller
+    ///   repeats the call until it returns `nil`, because another thread can change the state meanwhile.
     mutating func demandChanged(wantsBytes: Bool, applied: Bool?) -> (handle: HTTPRequestHandle, reads: Bool)? {
         guard let handle = exchange.handle else { return nil }
         let isWanted = wantsBytes && !content.hasBacklog
@@ -230,8 +231,8 @@ struct LoadState: Sendable {
 
     mutating func answered(_ question: LoadMachine.Question) -> Bool { machine.answered(question) }
 
-    /// Reports the decision to repeat the request. The handle is taken with the decision: afterwards the exchange can
-    /// end, and the next one has another handle.
+    /// Reports the decision to repeat the request. The handle is taken in the same call, because later it could already
+    /// belong to the next exchange.
     mutating func repetitionChosen() -> Step {
         let action = machine.repetitionChosen()
         return Step(action, LoadExchange.End(handle: action == .cancelExchange ? exchange.takeHandle() : nil))
@@ -240,8 +241,8 @@ struct LoadState: Sendable {
     /// Reports the decision to deliver the held response, because no request follows it.
     mutating func deliveryChosen() -> Step { Step(machine.deliveryChosen()) }
 
-    /// Reports that a credential can repeat the request after its exchange failed. The next exchange joins the
-    /// challenges again.
+    /// Reports that the request of a failed exchange can be repeated with a credential. The load receives no connection
+    /// challenges until the next exchange.
     mutating func recoveryFound() -> Step {
         Step(machine.recoveryFound(), LoadExchange.End(secureOrigin: exchange.secureOrigin))
     }
@@ -258,16 +259,16 @@ struct LoadState: Sendable {
 
     // MARK: Stored responses
 
-    /// Reports a stored response that answers the request. Returns the values to release; `nil` if it is not wanted.
+    /// Reports a stored response that answers the request. Returns the values to release; `nil` if it comes too late.
     mutating func storedResponseFound(_ replay: DataLoader) -> End? {
         guard let released = end(machine.storedResponseFound()) else { return nil }
         self.replay = replay
-        // A stored response has no connection, and the loader reports nothing more.
+        // A stored response has no connection to hand over, and this loader reports nothing more.
         handOver = .over
         return released
     }
 
-    /// Reports a stored redirect, which is held as if it had arrived. Returns `false` if it is not wanted.
+    /// Reports a stored redirect, which is held like a redirect from the server. Returns `false` if it comes too late.
     mutating func storedRedirectFound(_ response: HTTPURLResponse, _ data: Data) -> Bool {
         guard case .decide = machine.storedRedirectFound() else { return false }
         exchange.responded(response)
@@ -280,8 +281,8 @@ struct LoadState: Sendable {
 
     // MARK: Uploads
 
-    /// Reports a response during an upload. The answer and the step belong together, so the upload decides under the
-    /// lock of the load.
+    /// Reports a response during an upload. The upload decides under the load's lock, so that its answer and the load's
+    /// step agree.
     mutating func uploadAnswered(
         _ head: HTTPResponseHead, _ upload: RunningUpload
     ) -> (answer: RunningUpload.Step, step: Step) {
@@ -290,7 +291,7 @@ struct LoadState: Sendable {
         switch answer {
         case .deliver, .fail: return (answer, Step(.none))
         case .send(let delay): return (answer, interrupted(for: delay))
-        // The next exchange adds the load to the challenges again.
+        // The load receives no connection challenges until the next exchange.
         case .sendAgain:
             let end = LoadExchange.End(secureOrigin: exchange.secureOrigin)
             return (answer, Step(machine.headArrived(.sendAgain), end))
@@ -303,7 +304,7 @@ struct LoadState: Sendable {
         return interrupted(for: delay)
     }
 
-    /// Leaves the exchange for a pause.
+    /// Ends the exchange of an upload that pauses before its next request.
     private mutating func interrupted(for delay: Duration) -> Step {
         let action = machine.uploadInterrupted(for: delay)
         guard case .pause = action else { return Step(action) }
@@ -314,8 +315,8 @@ struct LoadState: Sendable {
 
     // MARK: Connection challenges
 
-    /// Reports a challenge of the connection. Returns `false` if the load does not wait for a connection, so that it
-    /// does not keep the challenge.
+    /// Reports a challenge of the connection. If the load does not wait for a connection, does not store the challenge
+    /// and returns `false`.
     mutating func challengeArrived(_ challenge: ChallengeOnce) -> Bool {
         guard machine.isAwaitingHead else { return false }
         challenges.append(challenge)
@@ -336,7 +337,7 @@ struct LoadState: Sendable {
         exchange.over()
         record?.counts.responseBody += Int64(count)
         guard var conclusion = concluded() else { return nil }
-        // The load left the challenges when the head arrived.
+        // When the head arrived, the load was removed from the connection challenges.
         conclusion.end.exchange.secureOrigin = nil
         handOver = .over
         return conclusion
@@ -372,8 +373,8 @@ struct LoadState: Sendable {
         return (true, exchange.handle)
     }
 
-    /// Reports that the end of the load was reported. Returns the completion of a requested handover; `nil` if there
-    /// was no request.
+    /// Ends a handover after the end of the load was reported. Returns the completion of the requested handover; `nil`
+    /// if there was no request.
     mutating func handOverEnded() -> (@Sendable (HTTPUpgradedStream?) -> Void)? {
         defer { handOver = .over }
         guard case .requested(let completion) = handOver else { return nil }

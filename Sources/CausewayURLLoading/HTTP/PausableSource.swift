@@ -5,7 +5,7 @@ internal import CausewayWire
 internal import Dispatch
 internal import Foundation
 
-/// Reads request content. Used by one thread at a time.
+/// Reads request content. One thread at a time uses a reader.
 protocol BodyReader: Sendable {
     func read() -> HTTPBodyPiece
     func close()
@@ -17,8 +17,8 @@ protocol BodyReader: Sendable {
 /// streams.
 final class PausableSource: HTTPBodySource {
     private struct State {
-        /// `nil` after the end. The source must not hold a task's last reference, because a connection can hold the
-        /// connection's lock while it releases a source.
+        /// The load attempt; `nil` after the end. The source must not hold a task's last reference, because a
+        /// connection can hold the connection's lock while it releases a source.
         var attempt: LoadAttempt?
         var isStopped = false
         /// The completion for the next chunk, while the task is suspended.

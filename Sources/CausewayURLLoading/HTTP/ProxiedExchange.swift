@@ -18,18 +18,17 @@ extension ProxiedLoad {
     }
 }
 
-/// The current exchange of a load, as far as a proxy has refused it: uses the session's credential, or asks the
-/// program.
+/// Handles a proxy's refusal of a load's current exchange: uses the session's credential, or asks the program.
 struct ProxiedExchange: Sendable {
     let load: any ProxiedLoad
 
-    /// The proxy that refused the current request or its connection; `nil` if none has.
+    /// The proxy that refused the current request or its connection; `nil` if no proxy has refused.
     private var refusedProxy: RefusedProxy? {
         guard let (origin, start) = load.withState({ $0.proxyUse }) else { return nil }
         return load.network.refusedProxy(of: origin, since: start)
     }
 
-    /// Whether a response that a proxy has forwarded comes from this proxy, which demands another credential.
+    /// Whether a response that arrived through a forwarding proxy is the proxy's own demand for another credential.
     func isRefusal(_ head: HTTPResponseHead) -> Bool {
         guard head.status == 407 || head.status == 401 else { return false }
         return head.status == 407 || !head.fields.contains("WWW-Authenticate") && refusedProxy != nil
@@ -49,8 +48,8 @@ struct ProxiedExchange: Sendable {
             })
     }
 
-    /// Handles a connection failure because a proxy demands a credential. The failure itself can come from another
-    /// proxy that was tried later.
+    /// Handles a connection failure if a proxy demands a credential. The failure can come from another proxy that was
+    /// tried later.
     ///
     /// - Returns: `false` if the failure has another reason.
     func isAnswered(_ failure: HTTPFailure) -> Bool {
@@ -66,8 +65,8 @@ struct ProxiedExchange: Sendable {
         return true
     }
 
-    /// Ends an exchange that waits for connectivity, because a proxy demands a credential. The failure follows when the
-    /// exchange ends. Returns `false` if the exchange waits for another reason.
+    /// Ends an exchange that waits for connectivity, if the reason is that a proxy demands a credential. The demand is
+    /// handled when the exchange has ended. Returns `false` if the exchange waits for another reason.
     func endsWaiting(for reason: NWError) -> Bool {
         guard case .posix(.EACCES) = reason, refusedProxy != nil,
             let handle = load.withState({ $0.waitRefused(.cannotConnect(reason)) })

@@ -5,19 +5,19 @@ internal import Foundation
 struct ProxyAccess: Sendable {
     /// How a task handles a proxy's refusal.
     enum Step: Sendable {
-        /// Connect again without asking, because the proxy has not yet received the credential.
+        /// Connect again without asking the program, because the proxy has not yet received the credential.
         case again
         case offer([AuthenticationAttempts.Offer])
         case giveUp
     }
 
-    /// The maximum number of reconnects without asking.
+    /// The maximum number of reconnects without asking the program.
     private static let maximumRepetitions = 3
 
     var attempts = AuthenticationAttempts()
     /// The credential to store after the proxy has accepted it.
     var accepted: (URLCredential, URLProtectionSpace)?
-    /// Whether the next request needs a connection that is established from now on.
+    /// Whether the next request needs a new connection.
     var needsNewConnection = false
     private var proposed: Set<URLCredential> = []
     private var repetitions = 0

@@ -8,7 +8,8 @@ internal import CausewayWire
 /// A result is used only for the same fields and the same addition, so that no request receives values of another
 /// request.
 struct RememberedFields<Addition: Equatable & Sendable>: Sendable {
-    /// A class, because a lookup would copy the values of a structure.
+    /// The cached result, and the values from which it was made. This is a class, because a lookup would copy the
+    /// values of a structure.
     private final class Last: Sendable {
         let fields: FieldSection
         let addition: Addition

@@ -6,11 +6,11 @@ internal import Foundation
 
 /// Splits `multipart/x-mixed-replace` content, whose parts replace each other.
 final class ReplacingParts: Sendable {
-    /// The response status, which its parts share.
+    /// The response status, which all parts share.
     let status: Int
     private let decoder: LockedValue<MultipartDecoder>
 
-    /// Returns `nil` for other content types, and if the outlet takes the content unsplit.
+    /// Returns `nil` if the content has another type, or if the outlet takes the content unsplit.
     init?(_ head: HTTPResponseHead, for outlet: TaskPlan.Outlet) {
         switch outlet {
         case .delegate, .handler: break
@@ -21,7 +21,7 @@ final class ReplacingParts: Sendable {
             first & 0xDF == UInt8(ascii: "M"), let type = MediaType(parsing: Array(head.fields[index].value)[...]),
             type.essence == "multipart/x-mixed-replace", let boundary = MultipartBoundary.of(type)
         else { return nil }
-        // A server can send parts for as long as it likes.
+        // The number of parts is not limited, because a server can send parts for as long as it likes.
         var limits = MultipartDecoder.Limits()
         limits.partCount = .max
         status = head.status

@@ -13,7 +13,7 @@ final class RequestTarget: Sendable {
     let origin: HTTPOrigin
     /// The path and query as in a request line (RFC 9112 §3.2.1).
     let originForm: String
-    /// The header fields for a request without its own: `Host` and the default fields.
+    /// The header fields for a request without fields from the program: `Host` and the default fields.
     let usualFields: FieldSection
     /// The values that select a request's cookies.
     let cookieKey: CookieJar.AnswerKey

@@ -10,7 +10,7 @@ internal import Foundation
 final class RunningUpload: Sendable {
     /// How the load goes on after a response.
     enum Step {
-        /// The response is for the program.
+        /// The response is delivered to the program.
         case deliver
         case fail
         /// Send the next request after this time.
@@ -22,8 +22,8 @@ final class RunningUpload: Sendable {
     private let state: LockedValue<ResumableUpload>
 
     /// Returns the resumable upload for an upload task: an earlier upload that the task continues, or a new upload. A
-    /// program can select the draft version with its field. Returns `nil` if there is no content, or if the program
-    /// sends the draft's other fields.
+    /// program can select the draft version with the field `Upload-Draft-Interop-Version`. Returns `nil` if there is no
+    /// content, or if the program sends the draft's other fields.
     init?(of attempt: LoadAttempt) {
         let (task, values) = (attempt.task, attempt.request.values)
         guard !task.plan.source.isOfRequest else { return nil }
@@ -47,10 +47,10 @@ final class RunningUpload: Sendable {
             ResumableUpload(length: length, mayStartOver: RetryRules.isIdempotent(values.method), version: version))
     }
 
-    /// The upload, as far as the server has confirmed it.
+    /// The upload with the progress that the server has confirmed.
     var upload: ResumableUpload { state.withLock { $0 } }
 
-    /// The content offset that the next request sends from; `nil` if it sends no content.
+    /// The offset at which the next request's content begins; `nil` if the request sends no content.
     var nextOffset: Int64? {
         switch upload.request {
         case .creation: 0

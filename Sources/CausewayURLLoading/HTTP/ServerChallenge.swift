@@ -11,7 +11,7 @@ protocol ChallengedLoad: Challenged, AskingLoad {
     var request: URLRequest { get }
     /// The origin of the current exchange.
     var origin: HTTPOrigin { get }
-    /// The held response, as long as it is not decided whether another request follows it; `nil` otherwise.
+    /// The held response until the decision whether another request follows it; `nil` at other times.
     var undecidedResponse: HTTPURLResponse? { get }
     /// The request that a Digest answer covers, and its URL; `nil` if the request is not valid.
     var digestRequest: (DigestRequest, URIReference)? { get }
@@ -24,7 +24,8 @@ protocol ChallengedLoad: Challenged, AskingLoad {
     func fail(_ failure: LoadFailure)
 }
 
-/// A held 401 response: asks the program for a credential, one challenge at a time, and sends the request again, or delivers the response.
+/// Handles a held 401 response: asks the program for a credential, one challenge at a time. Then sends the request
+/// again, or delivers the response.
 struct ServerChallenge: Sendable {
     private typealias Offers = ArraySlice<AuthenticationAttempts.Offer>
 
@@ -93,7 +94,8 @@ struct ServerChallenge: Sendable {
         }
     }
 
-    /// Asks for a credential for a connection scheme. Without a credential or a message, the next challenge is offered.
+    /// Asks for a credential for a connection scheme. If the program has no credential, or the scheme makes no message,
+    /// offers the next challenge.
     private func negotiate(_ scheme: ConnectionScheme, _ offers: Offers, _ space: URLProtectionSpace) {
         guard let offer = offers.first else { return load.deliverHeld() }
         let next: @Sendable () -> Void = { self.offer(offers.dropFirst()) }
@@ -118,8 +120,8 @@ struct ServerChallenge: Sendable {
 
     // MARK: The program's answer
 
-    /// Asks the program for a credential. The program's first answer counts, whether the program gives the answer to
-    /// the sender or to the completion handler.
+    /// Asks the program for a credential. Only the program's first answer has an effect, whether it goes to the sender
+    /// or to the completion handler.
     ///
     /// - Parameter then: Receives the answer and the credential for default handling.
     private func ask(

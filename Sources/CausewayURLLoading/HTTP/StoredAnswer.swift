@@ -4,7 +4,7 @@ internal import Foundation
 
 /// A load that can be answered from the session's cache.
 protocol CachedLoad: DrivenLoad {
-    /// The use of the session's cache; `nil` if the load does not use it.
+    /// The load's use of the session's cache; `nil` if the load uses no cache.
     var cache: LoadCache? { get }
     /// Starts an exchange.
     func send(_ value: HTTPRequestValue, _ body: HTTPRequestBody)
@@ -13,7 +13,7 @@ protocol CachedLoad: DrivenLoad {
 }
 
 extension CachedLoad {
-    /// Records what is needed to store the response, if that is allowed. Returns the storage policy for the task.
+    /// Reports the values that are needed to store the response, if it may be stored. Returns its storage policy.
     func storagePolicy(for response: HTTPURLResponse) -> URLCache.StoragePolicy {
         guard let exchange = cache?.exchange(storing: response) else { return .notAllowed }
         report(.cacheable(exchange))
@@ -33,8 +33,8 @@ struct StoredAnswer: Sendable {
         cache.lookUp(question, asking: load) { entries in perform(cache.step(question, entries, value), body) }
     }
 
-    /// Delivers the stored response after the exchange has confirmed it, or instead of a failure. A revalidated
-    /// response has two transactions.
+    /// Delivers the stored response after the exchange has confirmed it, or instead of a failure. The metrics of a
+    /// revalidated response have two transactions.
     func deliverConfirmed() {
         guard let step = cache.confirmed else { return }
         if load.measure() { load.report(.begins(TransactionRecord(request: load.request))) }

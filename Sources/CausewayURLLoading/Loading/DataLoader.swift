@@ -56,7 +56,7 @@ final class DataLoader: Loader {
         guard move(from: .ready, to: .started) else { return }
         attempt.report(.measured(record))
         attempt.report(.response(response, .notAllowed))
-        // Only now: another thread that resumes the task must not deliver the content before the response.
+        // Only now may another thread that resumes the task deliver the content: the response must come first.
         if move(from: .started, to: .responded) { demandChanged() }
     }
 
@@ -64,8 +64,8 @@ final class DataLoader: Loader {
         if attempt.wantsBytes, move(from: .responded, to: .delivering) { reportContent() }
     }
 
-    /// Delivers the content after the response, also to a task that wants none now, because the task becomes a stream.
-    /// The completion is called after the content and the end were reported.
+    /// Delivers the content after the response. The task becomes a stream, so the content is delivered even if the task
+    /// wants none now. The completion is called after the content and the end were reported.
     func deliver(then completion: @escaping @Sendable () -> Void) {
         let phase = progress.withLock { progress -> Phase in
             let phase = progress.phase

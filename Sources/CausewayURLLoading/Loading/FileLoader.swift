@@ -15,7 +15,7 @@ final class FileLoader: Loader {
     private let attempt: LoadAttempt
     private let url: URL
     private let queue = DispatchQueue(label: "causeway.file-loader", target: .global())
-    /// Accessed only on `queue`, except for `hasEnded`.
+    /// The state, which is accessed only on `queue`, except for `hasEnded`.
     private let progress = LockedValue(Progress())
 
     init(url: URL, for attempt: LoadAttempt) {

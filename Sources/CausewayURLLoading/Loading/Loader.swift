@@ -47,7 +47,7 @@ enum LoadEvent: Sendable {
     case continues
     /// A redirect response. The task decides whether to follow the redirect, and starts a new loader if so.
     indirect case redirect(Redirect)
-    /// A redirect by a `URLProtocol` whose response is not an HTTP response.
+    /// A redirect by a `URLProtocol` object that reports no HTTP response with the redirect.
     case continuation(URLRequest)
     /// An authentication challenge. The loader continues after `answer` is called.
     indirect case challenge(URLAuthenticationChallenge, answer: ChallengeAnswer)
@@ -55,7 +55,7 @@ enum LoadEvent: Sendable {
     case sendsAgain(from: Int64)
     /// The body must be sent again from an offset. The loader continues after `answer` is called.
     case needsStream(from: Int64, answer: @Sendable (Unchecked<InputStream>?) -> Void)
-    /// The load's metrics. Optional; reported before the end.
+    /// The load's metrics. A loader can omit them. They are reported before the end.
     indirect case measured(TransactionRecord)
     /// The request is sent again, which begins another transaction.
     indirect case begins(TransactionRecord)
@@ -65,7 +65,8 @@ enum LoadEvent: Sendable {
     case switched(HTTPURLResponse, HTTPUpgradedStream)
     /// The content is complete.
     case finished
-    /// A whole response for a completion handler, with the exchange for the cache if it may store the response. The load has ended.
+    /// A whole response for a completion handler, with the exchange for the cache if the response may be stored. The
+    /// load has ended.
     indirect case whole(HTTPURLResponse, Data, CacheExchange?)
     case failed(any Error)
 

@@ -72,7 +72,7 @@ final class ConnectionAdapter: NSObject, DeferringDelegate, @unchecked Sendable 
 
     func receive(_ data: Data, of task: URLSessionDataTask, taken: @escaping @Sendable () -> Void) {
         events.add { [connection] delegate in
-            // Called first, because the delegate can run its run loop to receive more.
+            // `taken` is called first, because the delegate can run its run loop to receive more content.
             taken()
             (delegate as? any NSURLConnectionDataDelegate)?.connection(connection, didReceive: data)
         }

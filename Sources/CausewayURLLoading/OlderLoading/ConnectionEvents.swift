@@ -97,8 +97,8 @@ final class ConnectionEvents<Delegate>: Sendable {
         queue?.addOperation { [self] in run() }
     }
 
-    /// Runs callbacks until none is pending. While one thread runs callbacks, other threads leave theirs to it. If a
-    /// callback runs its thread's run loop, the callbacks after it are delivered inside that callback.
+    /// Runs callbacks until none is pending. While one thread runs callbacks, the others leave their callbacks to it.
+    /// If a callback runs its thread's run loop, the callbacks after it are delivered inside that callback.
     private func run() {
         let current = ObjectIdentifier(Thread.current)
         let outer = state.withLock { $0.runner }

@@ -3,7 +3,8 @@ internal import CausewaySystem
 internal import Dispatch
 public import Foundation
 
-/// Loads one request and calls its delegate in run loops. For existing programs; use ``URLSession`` in new programs.
+/// Loads one request and calls its delegate in run loops. This class is for existing programs; use ``URLSession`` in
+/// new programs.
 ///
 /// The connection retains its delegate until the final callback. After ``cancel()`` the delegate is not called any
 /// more.

@@ -8,8 +8,8 @@ public import Foundation
     func connection(_ connection: NSURLConnection, didFailWithError error: any Error)
     /// Returns whether stored credentials may be used. The default is `true`.
     func connectionShouldUseCredentialStorage(_ connection: NSURLConnection) -> Bool
-    /// Asks the delegate to respond to a challenge by calling a method of its sender. The default implementation calls
-    /// the next two methods instead.
+    /// Asks the delegate to respond to a challenge by calling a method of its sender. The default implementation uses
+    /// the two older methods for a protection space and for a challenge.
     func connection(_ connection: NSURLConnection, willSendRequestFor challenge: URLAuthenticationChallenge)
     /// Returns whether ``connection(_:didReceive:)-(_,URLAuthenticationChallenge)`` handles challenges for a protection space. The default
     /// is `false`.
@@ -18,7 +18,7 @@ public import Foundation
     ) -> Bool
     /// Asks the delegate to respond to a challenge by calling a method of its sender.
     func connection(_ connection: NSURLConnection, didReceive challenge: URLAuthenticationChallenge)
-    /// Reports a cancelled challenge, which needs no response. It is never called.
+    /// Reports a cancelled challenge, which needs no response. This method is never called.
     func connection(_ connection: NSURLConnection, didCancel challenge: URLAuthenticationChallenge)
 }
 
@@ -29,7 +29,7 @@ extension NSURLConnectionDelegate {
     /// Default implementation: returns `true`.
     public func connectionShouldUseCredentialStorage(_ connection: NSURLConnection) -> Bool { true }
 
-    /// Default implementation: calls the two older methods.
+    /// Default implementation: calls the two older methods for a protection space and for a challenge.
     public func connection(_ connection: NSURLConnection, willSendRequestFor challenge: URLAuthenticationChallenge) {
         if self.connection(connection, canAuthenticateAgainstProtectionSpace: challenge.protectionSpace) {
             self.connection(connection, didReceive: challenge)

@@ -1,7 +1,7 @@
 internal import CausewaySystem
 public import Foundation
 
-/// Loads one request into a file. For existing programs; use ``URLSessionDownloadTask`` in new programs.
+/// Loads one request into a file. This class is for existing programs; use ``URLSessionDownloadTask`` in new programs.
 ///
 /// The delegate is called in the creating thread's run loop, and is retained until the final callback.
 ///

@@ -16,17 +16,17 @@ public import Foundation
     ) -> Bool
     /// Asks the delegate to respond to a challenge by calling a method of its sender.
     func download(_ download: NSURLDownload, didReceive challenge: URLAuthenticationChallenge)
-    /// Reports a cancelled challenge, which needs no response. It is never called.
+    /// Reports a cancelled challenge, which needs no response. This method is never called.
     func download(_ download: NSURLDownload, didCancel challenge: URLAuthenticationChallenge)
     /// Returns whether stored credentials may be used. The default is `true`.
     func downloadShouldUseCredentialStorage(_ download: NSURLDownload) -> Bool
     /// Delivers the response.
     func download(_ download: NSURLDownload, didReceive response: URLResponse)
-    /// Reports a download that resumes at a byte offset. It is never called.
+    /// Reports a download that resumes at a byte offset. This method is never called.
     func download(_ download: NSURLDownload, willResumeWith response: URLResponse, fromByte startingByte: Int64)
     /// Reports the arrival of content.
     func download(_ download: NSURLDownload, didReceiveDataOfLength length: Int)
-    /// Returns whether to decode content of a media type, such as `application/gzip`. It is never called.
+    /// Returns whether to decode content of a media type, such as `application/gzip`. This method is never called.
     func download(_ download: NSURLDownload, shouldDecodeSourceDataOfMIMEType encodingType: String) -> Bool
     /// Asks the delegate to choose the path of the file by calling ``NSURLDownload/setDestination(_:allowOverwrite:)``.
     func download(_ download: NSURLDownload, decideDestinationWithSuggestedFilename filename: String)

@@ -36,7 +36,7 @@ enum BuiltInProtocols {
         all.contains { ($0 as? URLProtocol.Type)?.canInit(with: request) == true }
     }
 
-    // SAFETY: these classes have no stored properties.
+    // SAFETY: the placeholder classes have no stored properties.
 
     /// Represents the loader for `http:` and `https:` URLs.
     final class HTTPLoading: URLProtocol, @unchecked Sendable {
@@ -45,13 +45,13 @@ enum BuiltInProtocols {
         }
     }
 
-    // SAFETY: as above.
+    // SAFETY: the class has no stored properties.
     /// Represents the loader for `data:` URLs.
     final class DataLoading: URLProtocol, @unchecked Sendable {
         override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme?.lowercased() == "data" }
     }
 
-    // SAFETY: as above.
+    // SAFETY: the class has no stored properties.
     /// Represents the loader for `file:` URLs.
     final class FileLoading: URLProtocol, @unchecked Sendable {
         override class func canInit(with request: URLRequest) -> Bool { request.url?.isFileURL ?? false }

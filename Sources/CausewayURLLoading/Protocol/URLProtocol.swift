@@ -38,7 +38,7 @@ public import Foundation
         values.task = task
     }
 
-    /// Receives the response, the content and the outcome.
+    /// The object that receives the response, the content and the outcome.
     open var client: (any URLProtocolClient)? { values.client }
 
     /// The canonical request.
@@ -65,8 +65,8 @@ public import Foundation
     /// Returns the canonical form of a request. The default implementation returns the request unchanged.
     open class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
-    /// Returns whether two requests are equivalent for a cache. The default implementation compares the requests for equality.
-    /// It is never called by loads.
+    /// Returns whether two requests are equivalent for a cache. The default implementation compares the requests for
+    /// equality. Loads never call this method.
     open class func requestIsCacheEquivalent(_ a: URLRequest, to b: URLRequest) -> Bool { a == b }
 
     /// Starts loading. Subclasses must override this method. The default implementation reports an unsupported URL.

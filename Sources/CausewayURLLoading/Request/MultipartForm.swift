@@ -60,8 +60,8 @@ public struct MultipartForm: Sendable {
     ///   - data: The part's content.
     ///   - name: The form field's name.
     ///   - fileName: The file name; `nil` if the part is not a file.
-    ///   - contentType: The media type. Without one, or if the text is not a media type, the file name's extension decides; a part that is
-    ///     not a file then has no type.
+    ///   - contentType: The media type. If it is `nil` or not a media type, the file name's extension determines the
+    ///     type; a part that is not a file then has no type.
     public mutating func append(_ data: Data, name: String, fileName: String? = nil, contentType: String? = nil) {
         let type = Self.mediaType(contentType) ?? fileName.map(Self.mediaType(ofFile:))
         parts.append((MultipartPart(name: name, filename: fileName, mediaType: type), .data(data)))
@@ -74,7 +74,7 @@ public struct MultipartForm: Sendable {
     ///   - file: The URL of a regular file.
     ///   - name: The form field's name.
     ///   - fileName: The file name to send; `nil` for the file's own name.
-    ///   - contentType: The media type. Without one, or if the text is not a media type, the file name's extension decides.
+    ///   - contentType: The media type. If it is `nil` or not a media type, the file name's extension determines it.
     public mutating func append(
         contentsOf file: URL, name: String, fileName: String? = nil, contentType: String? = nil
     ) {

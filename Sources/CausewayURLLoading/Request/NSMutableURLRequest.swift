@@ -34,7 +34,7 @@ public import Foundation
 
     /// Sets a header field, or removes it if `value` is `nil`. Field names are case-insensitive. Well-known names get
     /// their usual capitalization. An existing field keeps the spelling of its name. A name or value with CR, LF or NUL
-    /// is ignored. Only a folded value is accepted: each CRLF with a following space or tab is sent as a space.
+    /// is ignored, unless the value is folded: each CRLF with a following space or tab is then sent as a space.
     open func setValue(_ value: String?, forHTTPHeaderField field: String) { values.setField(value, field) }
 
     /// Appends a value to a header field, separated by a comma. A name or value with CR, LF or NUL is ignored, unless
@@ -143,7 +143,7 @@ public import Foundation
         set { values.cookiePartitionIdentifier = newValue }
     }
 
-    /// The HTTP method. The default is `GET`; setting `nil` restores it.
+    /// The HTTP method. The default is `GET`; setting `nil` restores the default.
     open override var httpMethod: String? {
         get { values.method }
         set { values.setMethod(newValue) }

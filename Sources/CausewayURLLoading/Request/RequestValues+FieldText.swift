@@ -1,9 +1,9 @@
 internal import CausewayWire
 
-/// Line ends in header fields. A line end that a space or tab follows folds a value (RFC 9112 §5.2). Any other line end, and a zero byte,
-/// could add other fields to the request.
+/// Line ends in header fields. A line end folds a value if a space or tab follows the line end (RFC 9112 §5.2). Any
+/// other line end, and a zero byte, could add other fields to the request.
 extension RequestValues {
-    /// Returns whether a field can be set: its name contains no CR, LF or NUL, and its value has none outside a fold.
+    /// Returns whether a field can be set: its name contains no CR, LF or NUL, and its value only in folds.
     static func canSet(_ value: some StringProtocol, _ name: some StringProtocol) -> Bool {
         guard !name.utf8.contains(where: isLineBreak) else { return false }
         guard value.utf8.contains(where: isLineBreak) else { return true }

@@ -15,7 +15,7 @@ struct RequestOptions: OptionSet, Hashable, Sendable {
     static let allowsPersistentDNS = RequestOptions(rawValue: 1 << 6)
     static let handlesCookies = RequestOptions(rawValue: 1 << 7)
     static let usesPipelining = RequestOptions(rawValue: 1 << 8)
-    /// Whether the header field dictionary exists even without fields. Ignored in comparisons.
+    /// Whether the header field dictionary exists even without fields. Comparisons ignore this option.
     static let hasFieldDictionary = RequestOptions(rawValue: 1 << 9)
 
     /// The options in a new request.

@@ -67,7 +67,7 @@ public struct URLRequest: ReferenceConvertible, Hashable, Sendable {
 
     /// Sets a header field, or removes it if `value` is `nil`. Field names are case-insensitive. Well-known names get
     /// their usual capitalization. An existing field keeps the spelling of its name. A name or value with CR, LF or NUL
-    /// is ignored. Only a folded value is accepted: each CRLF with a following space or tab is sent as a space.
+    /// is ignored, unless the value is folded: each CRLF with a following space or tab is then sent as a space.
     public mutating func setValue(_ value: String?, forHTTPHeaderField field: String) {
         change { $0.setField(value, field) }
     }
@@ -180,7 +180,7 @@ public struct URLRequest: ReferenceConvertible, Hashable, Sendable {
         set { change { values in values.cookiePartitionIdentifier = newValue } }
     }
 
-    /// The HTTP method. The default is `GET`; setting `nil` restores it.
+    /// The HTTP method. The default is `GET`; setting `nil` restores the default.
     public var httpMethod: String? {
         get { values.method }
         set { change { values in values.setMethod(newValue) } }

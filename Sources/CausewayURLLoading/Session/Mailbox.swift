@@ -17,22 +17,22 @@ struct Mailbox<Message: Sendable>: Sendable {
     /// Whether the mailbox is on hold.
     var isOnHold: Bool { currentHold != nil }
 
-    /// Appends a message. Returns whether the caller must drain.
+    /// Appends a message. Returns whether the caller must drain the mailbox.
     mutating func post(_ message: Message) -> Bool {
         waiting.append(message)
         return claim()
     }
 
     /// Lets the caller handle a message without posting it, so that an idle mailbox needs no storage. The caller must
-    /// drain afterwards. Returns `false` if messages are queued or being handled.
+    /// drain the mailbox afterwards. Returns `false` if messages are queued or being handled.
     mutating func claimIfIdle() -> Bool {
         guard !isDraining, currentHold == nil, first == waiting.count else { return false }
         isDraining = true
         return true
     }
 
-    /// Ends a claim without handling the messages that were posted meanwhile. Returns whether another thread must
-    /// drain.
+    /// Ends a claim of ``claimIfIdle()`` without handling the messages that were posted meanwhile. Returns whether
+    /// another thread must drain the mailbox.
     mutating func endClaim() -> Bool {
         isDraining = false
         return claim()
@@ -61,8 +61,8 @@ struct Mailbox<Message: Sendable>: Sendable {
         return hold
     }
 
-    /// Releases a hold and inserts a message before all others. Returns whether the caller must drain. Has no effect if the hold has
-    /// already ended.
+    /// Releases a hold and inserts a message before all others. Returns whether the caller must drain the mailbox. Has
+    /// no effect if the hold has already ended.
     mutating func release(_ hold: Hold, with message: Message) -> Bool {
         guard currentHold == hold else { return false }
         currentHold = nil

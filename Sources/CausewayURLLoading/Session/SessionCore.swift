@@ -75,7 +75,7 @@ final class SessionCore: Sendable {
         return queue
     }
 
-    /// Whether the configuration lists the program's own classes, or only some built-in classes.
+    /// Whether the configuration's protocol classes differ from the list of all built-in classes.
     private static func hasOwnProtocols(_ settings: SessionSettings) -> Bool {
         guard let classes = settings.protocolClasses else { return true }
         let builtIn = BuiltInProtocols.all
@@ -131,9 +131,9 @@ final class SessionCore: Sendable {
         if !isValid { core.cancel() }
     }
 
-    /// Retains a task that continues earlier work: a stored task, or one that a data task becomes. A session that
-    /// finishes its tasks finishes it, too. Cancels the task if the session is being cancelled, and does not retain it if
-    /// the session has ended. Returns whether the task continues.
+    /// Retains a task that continues earlier work: a stored task, or the task that a data task becomes. If the session
+    /// is finishing its tasks, it also finishes this task. Cancels the task if the session is being cancelled, and does
+    /// not retain it if the session has ended. Returns whether the task continues.
     @discardableResult
     func addContinuing(_ task: URLSessionTask) -> Bool {
         guard let core = task.core else { return false }

@@ -56,7 +56,7 @@ struct TaskClock: Sendable {
     /// Stops the idle timeout until the reason has ended.
     mutating func pause(for reason: Pauses) { pauses.insert(reason) }
 
-    /// Restarts the idle timeout, because a reason has ended. It still stands for other reasons.
+    /// Restarts the idle timeout, because a reason has ended. The timeout stays stopped while other reasons remain.
     mutating func goOn(after reason: Pauses, at now: Duration) {
         pauses.remove(reason)
         noteActivity(at: now)

@@ -155,7 +155,7 @@ extension TaskCore {
 
     /// Releases the delegate of a completed task. No other delegate can be set any more.
     func releaseDelegate() {
-        // Released without the lock, because the deinitializer of the program's delegate can use the task.
+        // The delegate is released without the lock, because its deinitializer can use the task.
         let delegate = state.withLock { $0.options.delegate.take() }
         withExtendedLifetime(delegate) {}
     }
@@ -236,7 +236,7 @@ extension TaskCore {
         }
     }
 
-    /// Takes over a data task's load, on hold. Called with the data task's lock held. Returns the hold.
+    /// Takes over a data task's load and returns a hold of the mailbox. The caller holds the data task's lock.
     ///
     /// - Parameters:
     ///   - old: The data task's state.
@@ -247,7 +247,7 @@ extension TaskCore {
         let hold = state.withLock { state -> Mailbox<TaskMessage>.Hold in
             state.life.begin(continuing: old.life)
             state.clock.begin(at: now, resourceLimit: limit)
-            // As for every hold, the idle timeout stands still until the delegate has been called.
+            // As during every hold, the idle timeout is stopped until the delegate has been called.
             state.clock.pause(for: .question)
             if old.life.suspensions > 0 { state.clock.pause(for: .suspension) }
             state.load = old.load
@@ -264,7 +264,7 @@ extension TaskCore {
     }
 
     /// Handles the messages taken over from the data task, after the delegate has been notified of the new task. The
-    /// delegate may have cancelled it.
+    /// delegate may have cancelled the new task.
     private func continueAdopted(after hold: Mailbox<TaskMessage>.Hold) {
         release(hold) { [self] in openNewFile() }
         state.withLock { $0.load.loader }?.demandChanged()

@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension TaskCore: TaskProgress.Target {
-    /// The task's progress. Created when it is first read.
+    /// The task's progress, which is created when it is first read.
     var progress: Progress {
         let made = TaskProgress(of: self)
         let progress = state.withLock { state in

@@ -10,7 +10,7 @@ final class TaskCore: Sendable {
     /// The maximum number of undelivered bytes before the loader must pause.
     static let maximumPending = 64 * 1024
     /// The memory cost of a response that waits in the mailbox, in bytes. It counts as undelivered content, so that a
-    /// server cannot fill the memory with parts without content.
+    /// server cannot fill the memory with parts that have no content.
     static let responseCost = 512
 
     let identifier: Int
@@ -98,7 +98,7 @@ final class TaskCore: Sendable {
         if consequence != .none { plan.transfer?.noteSuspension(of: self) }
         if beginsHere {
             begin(at: now)
-            // Messages that came meanwhile can write files, which the program's thread must not wait for.
+            // Messages that arrived meanwhile can write files, and the program's thread must not wait for that.
             if !writesFiles { drain() } else if state.withLock({ $0.mailbox.endClaim() }) { drainLater() }
         }
         if mustDrain { drainLater() }
@@ -149,7 +149,7 @@ final class TaskCore: Sendable {
             guard !state.life.isOver else { return (true, false, false) }
             if case .data(let data) = event { state.counts.pending += data.count }
             if let now { state.clock.noteActivity(at: now) } else { state.clock.endIdle() }
-            // An event that is handled at once is not posted. No other attempt can begin before it is handled.
+            // An event that this thread handles at once is not posted. No other attempt can begin before it is handled.
             if isHandledHere, state.mailbox.claimIfIdle() { return (true, true, false) }
             state.counts.pending += event.waitingCost
             return (true, false, state.mailbox.post(.load(event, attempt)))
@@ -160,7 +160,7 @@ final class TaskCore: Sendable {
         if isNext || mustDrain { drain() }
     }
 
-    /// Passes an event to the download that took over the attempt after the loader had looked up this task.
+    /// Passes an event to the download task that has taken over the attempt. The loader had looked up this task before.
     private func forward(_ event: LoadEvent, from attempt: LoadAttempt) {
         let owner = attempt.task
         if owner !== self { owner.receive(event, from: attempt) }

@@ -43,17 +43,18 @@ struct TaskPlan: Sendable {
 
     /// Where the response content is delivered.
     enum Outlet: Sendable {
-        /// To the delegate, in pieces.
+        /// The content is delivered to the delegate, in pieces.
         case delegate
-        /// To a completion handler, as a whole.
+        /// The content is delivered to a completion handler, as a whole.
         case handler(DataHandler)
-        /// To a file, which is then passed to a completion handler, or to the delegate if there is none.
+        /// The content is written to a file, which is then passed to a completion handler, or to the delegate if there
+        /// is no handler.
         case file(FileHandler?)
-        /// To an asynchronous sequence of bytes.
+        /// The content is delivered to an asynchronous sequence of bytes.
         case bytes(ByteChannel)
-        /// WebSocket messages.
+        /// The task receives WebSocket messages.
         case webSocket(WebSocketChannel)
-        /// Connection bytes.
+        /// The task receives the bytes of a connection.
         case stream(StreamChannel)
     }
 
@@ -63,7 +64,7 @@ struct TaskPlan: Sendable {
     var failure: LoadFailure?
     /// The earlier download to continue.
     var resumption: Resumption?
-    /// The task's persistent state, in background sessions.
+    /// The task's persistent state; `nil` if no background session stores the task.
     var transfer: BackgroundTransfer?
     /// The earlier upload to continue.
     var upload: Boxed<ResumableUpload>?

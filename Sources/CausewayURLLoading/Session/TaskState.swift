@@ -24,7 +24,7 @@ struct TaskState: Sendable {
         var expectedToReceive: Int64 = NSURLSessionTransferSizeUnknown
         /// Bytes that have arrived but have not been delivered.
         var pending = 0
-        /// Sent bytes that have not been reported to the delegate yet, and the total to report with them.
+        /// Sent bytes that have not been reported to the delegate yet, and the total to report with these bytes.
         var unreportedSent = (count: Int64(0), total: Int64(0))
     }
 
@@ -128,8 +128,8 @@ struct TaskState: Sendable {
     /// Whether the undelivered content has reached the buffer limit. The loader then pauses.
     var isFull: Bool { counts.pending >= TaskCore.maximumPending }
 
-    /// The metrics of all transactions. If the task got its delegate only after the start, no transaction was recorded;
-    /// the result then contains only the latest transaction.
+    /// The metrics of all transactions. If the task got its delegate only after the start, no transaction was recorded.
+    /// The result is then one transaction with the current request and its response.
     var measuredTransactions: [TransactionRecord] {
         guard load.transactions.isEmpty, let currentRequest, let response = content.response else {
             return load.transactions

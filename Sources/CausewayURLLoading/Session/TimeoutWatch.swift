@@ -57,7 +57,8 @@ final class TimeoutWatch: Sendable {
         }
     }
 
-    /// Creates the timer; `nil` if Dispatch could not open a descriptor for it. Called once, therefore permitted under the lock.
+    /// Creates the timer; `nil` if Dispatch could not open a descriptor for it. The call is permitted under the lock,
+    /// because the timer is created only once.
     private func makeTimer() -> (any DispatchSourceTimer)? {
         guard (try? System.checkRoomForSource()) != nil else { return nil }
         let timer = DispatchSource.makeTimerSource(queue: queue)

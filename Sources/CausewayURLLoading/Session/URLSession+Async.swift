@@ -2,7 +2,7 @@ internal import CausewaySystem
 public import Foundation
 
 extension URLSession {
-    /// The data, upload and download tasks that were resumed, and neither cancelled nor completed.
+    /// The data, upload and download tasks that have been resumed, and are neither cancelled nor completed.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public var tasks: ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]) {
@@ -13,7 +13,8 @@ extension URLSession {
         }
     }
 
-    /// All tasks that were resumed, and neither cancelled nor completed. A task that is suspended again stays in the list.
+    /// All tasks that have been resumed, and are neither cancelled nor completed. A task that is suspended again stays
+    /// in the list.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public var allTasks: [URLSessionTask] {

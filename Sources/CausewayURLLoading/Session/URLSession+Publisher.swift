@@ -13,7 +13,7 @@ extension URLSession {
     // prefers that method.
     /// Returns a publisher that loads a request each time its values are read.
     ///
-    /// Linux has no Combine, so the publisher has none of its operators. Read its ``URLSessionDataPublisher/values``.
+    /// Linux has no Combine, so the publisher has no operators of Combine. Read its ``URLSessionDataPublisher/values``.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     @_disfavoredOverload

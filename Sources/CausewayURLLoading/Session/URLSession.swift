@@ -105,8 +105,8 @@ public import Foundation
         }
     }
 
-    /// Passes the data, upload and download tasks that were resumed, and neither cancelled nor completed, to a completion handler on the
-    /// delegate queue.
+    /// Passes the data, upload and download tasks that have been resumed and are neither cancelled nor completed to a
+    /// completion handler on the delegate queue.
     open func getTasksWithCompletionHandler(
         _ completionHandler:
             @escaping @Sendable ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]) -> Void
@@ -118,8 +118,8 @@ public import Foundation
         }
     }
 
-    /// Passes all tasks that were resumed, and neither cancelled nor completed, to a completion handler on the delegate queue. Lists of
-    /// background sessions also have tasks that were never resumed.
+    /// Passes all tasks that have been resumed and are neither cancelled nor completed to a completion handler on the
+    /// delegate queue. Lists of background sessions also have tasks that were never resumed.
     ///
     /// Counterpart: macOS 10.11, iOS 9.
     open func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
@@ -261,8 +261,8 @@ public import Foundation
     ///
     /// Counterpart: macOS 10.11, iOS 9.
     ///
-    /// - Parameter service: The service. If its name or type is invalid, or its type is not a TCP one, the task fails with
-    ///   `URLError.badURL`.
+    /// - Parameter service: The service. If its name or type is invalid, or if the service does not use TCP, the task
+    ///   fails with `URLError.badURL`.
     open func streamTask(with service: NetService) -> URLSessionStreamTask { makeStreamTask(service) }
 
     /// Creates a WebSocket task. The URL has the scheme `ws` or `wss`.

@@ -58,8 +58,8 @@ public import Foundation
     /// The response to ``currentRequest``; `nil` until it arrives.
     open var response: URLResponse? { core?.state.withLock { $0.content.response } }
 
-    /// The task-specific delegate, which background session tasks do not have. It is called before the session's delegate and is retained
-    /// until the task completes. The task that a data task becomes takes it over.
+    /// The task-specific delegate, which background session tasks do not have. It is called before the session's
+    /// delegate and is retained until the task completes. The task that replaces a data task takes it over.
     ///
     /// Counterpart: macOS 12, iOS 15.
     open var delegate: (any URLSessionTaskDelegate)? {
@@ -68,7 +68,7 @@ public import Foundation
             guard state != .completed, core?.session.core.isBackground != true else { return }
             let old = options.delegate
             change { $0.delegate = DelegateViews(newValue) }
-            // Released without the lock, because the deinitializer of the program's delegate can use the task.
+            // The delegate is released without the lock, because its deinitializer can use the task.
             withExtendedLifetime(old) {}
         }
     }

@@ -11,9 +11,9 @@ internal import Foundation
 /// because they must not be written to a file unless the user chooses it.
 struct CredentialVault: Sendable {
     enum Place: Sendable {
-        /// The file only, by the user's choice.
+        /// Only the file is used, because the user has chosen this.
         case file
-        /// The file, because no service was found. It is not used if credentials are already in the service.
+        /// The file is used because no service was found, unless credentials are already in the service.
         case fileWithoutService
         case service(SecretServicePlace)
     }

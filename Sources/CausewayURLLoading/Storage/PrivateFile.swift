@@ -20,15 +20,15 @@ struct PrivateFile: Sendable {
 
     /// Replaces the content. No other process can change it during the call.
     ///
-    /// - Parameter change: Returns the new content for the old one, which is empty if there is none.
+    /// - Parameter change: Returns the new content for the old content, which is empty if nothing was stored.
     /// - Returns: `false` if the file could not be read or written, or another process kept the lock for two seconds.
     func update(_ change: ([UInt8]) -> [UInt8]) -> Bool {
         guard let directory = PrivateDirectory(directory) else { return false }
         directory.removeAbandoned(directory.list() ?? [])
         let isWritten = directory.whileLocked(name + ".lock") { () -> Bool in
             let old = content(in: directory)
-            // Without a free descriptor, for example, there is a file that cannot be read now. It is not taken for an
-            // empty one, because the change would then replace all its content.
+            // A file can exist that cannot be read now, for example because no descriptor is free. It is not treated as
+            // empty, because the change would then replace all its content.
             if old == nil, let size = directory.size(of: name), size <= Self.maximumByteCount { return false }
             return directory.replace(name, with: [change(old ?? [])], isSynchronized: true)
         }

@@ -3,15 +3,15 @@ internal import Foundation
 
 /// The directories for stores that outlive the process, below `$XDG_DATA_HOME/causeway`.
 enum StoreDirectory {
-    /// This program's directory; `nil` if its stores are kept in memory only. This is so without a home directory, and
-    /// in test runners, because tests must not change their user's data.
+    /// This program's directory; `nil` if its stores are kept in memory only: without a home directory, and in test
+    /// runners, because tests must not change their user's data.
     static let application: String? =
         isTestRunner(executableName) ? nil : path(in: ProcessInfo.processInfo.environment, "programs", programName)
 
     /// This program's name: its bundle identifier, or its file name.
     static let programName = Bundle.main.bundleIdentifier ?? executableName
 
-    /// Returns the shared directory for an app group; `nil` as for ``application``.
+    /// Returns the shared directory for an app group; `nil` in the same cases as ``application``.
     static func group(_ identifier: String) -> String? {
         isTestRunner(executableName) ? nil : path(in: ProcessInfo.processInfo.environment, "groups", identifier)
     }
@@ -24,8 +24,8 @@ enum StoreDirectory {
         executable.hasSuffix(".xctest") || executable == "xctest" || executable == "swiftpm-testing-helper"
     }
 
-    /// Returns a named directory; `nil` if the environment has no home directory. Relative paths are ignored, as the XDG Base Directory
-    /// Specification requires.
+    /// Returns a named directory; `nil` if the environment names neither a data directory nor a home directory.
+    /// Relative paths are ignored, as the XDG Base Directory Specification requires.
     static func path(in environment: [String: String], _ kind: String, _ name: String) -> String? {
         let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 + "/.local/share" : nil }
         let given = environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }

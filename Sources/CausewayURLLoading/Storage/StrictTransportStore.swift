@@ -9,7 +9,7 @@ internal import Foundation
 /// The shared store has a file in the directory of the cookies; sessions with the default stores use it. Every other
 /// session has its own store in memory.
 final class StrictTransportStore: Sendable {
-    /// The program's store; in memory only without a home directory and in test runners.
+    /// The program's store; without a home directory, and in test runners, it is in memory only.
     static let shared = StrictTransportStore(directory: StoreDirectory.application)
 
     private struct State {
@@ -20,11 +20,11 @@ final class StrictTransportStore: Sendable {
 
     private let state: LockedValue<State>
     private let file: PrivateFile?
-    /// Writes the file; `nil` without a file. Set after all other properties, because the writer's closure refers to
-    /// this object.
+    /// The writer for the file; `nil` without a file. It is set after all other properties, because its closure refers
+    /// to this object.
     private let writer = LockedValue<StoreWriter?>(nil)
 
-    /// Creates a store with a file; in memory if the path is `nil`.
+    /// Creates a store with a file, or in memory if `directory` is `nil`.
     ///
     /// - Parameters:
     ///   - directory: The file's directory.
@@ -48,7 +48,7 @@ final class StrictTransportStore: Sendable {
         if withHosts({ $0.note(policy, of: origin, at: Self.now) }) { noteChange() }
     }
 
-    /// Returns a target with a secure scheme if its host requires one; `nil` otherwise.
+    /// Returns the target with a secure scheme if the target's host requires it; otherwise `nil`.
     func secured(_ target: URIReference) -> URIReference? { withHosts { $0.secured(target, at: Self.now) } }
 
     /// Removes all hosts, including those in the file.

@@ -2,8 +2,8 @@ internal import Causeway
 internal import CausewaySystem
 internal import Foundation
 
-/// A byte stream whose pending receive can be withdrawn, and to which received bytes can be returned. Another object
-/// can therefore take over the stream without losing or reordering bytes.
+/// A byte stream whose pending receive operation can be withdrawn, and to which received bytes can be returned. Another
+/// object can therefore take over the stream without losing or reordering bytes.
 final class RecallableStream: ByteStream {
     typealias Reader = @Sendable (ByteArrival) -> Void
 
@@ -15,7 +15,7 @@ final class RecallableStream: ByteStream {
 
         var hasUnread: Bool { !unread.content.isEmpty || unread.isEnd || unread.error != nil }
 
-        /// Removes and returns buffered bytes. The end and the error stay for later receives.
+        /// Removes and returns buffered bytes. The end and the error stay for later receive operations.
         mutating func take(atMost limit: Int) -> ByteArrival {
             guard unread.content.count > limit else {
                 defer { unread.content = Data() }
@@ -55,11 +55,11 @@ final class RecallableStream: ByteStream {
         }
     }
 
-    /// Withdraws the pending receive; its bytes stay for the next receive. Returns `false` if the completion has been
-    /// called or is being called.
+    /// Withdraws the pending receive operation; its bytes stay for the next operation. Returns `false` if the
+    /// operation's completion has been called or is being called.
     func recall() -> Bool { state.withLock { state in state.reader.take() != nil } }
 
-    /// Returns received bytes to the buffer. Call it while no receive is pending.
+    /// Returns received bytes to the buffer. Must not be called while a receive operation is pending.
     func unread(_ content: Data) {
         guard !content.isEmpty else { return }
         state.withLock { state in state.unread.content = content + state.unread.content }

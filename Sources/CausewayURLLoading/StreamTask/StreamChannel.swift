@@ -11,7 +11,7 @@ internal import Foundation
 final class StreamChannel: Loader {
     /// Where the bytes come from.
     enum Origin: Sendable {
-        /// An endpoint to connect to, with the name to authenticate with TLS and the port.
+        /// An endpoint to connect to, its port, and the name that TLS authenticates.
         case endpoint(NWEndpoint, name: String, port: UInt16)
         /// A response's connection.
         case response(any ByteStream, unread: Data)

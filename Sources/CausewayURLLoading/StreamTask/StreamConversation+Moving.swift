@@ -19,7 +19,7 @@ extension StreamConversation {
 
     mutating func recalled(_ isRecalled: Bool, at now: Duration) {
         guard phase != .ended else { return }
-        // If the receive was not withdrawn, it is about to complete, and its bytes arrive next.
+        // If the receive operation was not withdrawn, it is about to complete, and its bytes arrive next.
         if isRecalled { input.isReceiving = false }
         resume(at: now)
     }
@@ -31,7 +31,7 @@ extension StreamConversation {
             output.failure = output.failure ?? LoadFailure(.connectionLost, underlying: error)
             output.isClosed = true
             actions.append(.reportWriteClosed)
-            // If a receive is pending, it first delivers the bytes that arrived earlier, and then reports the failure.
+            // A pending receive operation first delivers the bytes that arrived earlier, and then reports the failure.
             if !input.isReceiving, !input.isAtEnd { input.failure = input.failure ?? output.failure }
         } else if output.failure == nil, !batches[0].writes.isEmpty {
             batches[0].writes[0].sent += count
@@ -183,8 +183,8 @@ extension StreamConversation {
         return false
     }
 
-    /// Ends the task when both directions have ended. Also ends it when the connection is broken and no operation is
-    /// pending.
+    /// Ends the task when both directions have ended. Also ends the task when the connection is broken and no operation
+    /// is pending.
     private mutating func endIfClosed() {
         guard batches.allSatisfy({ $0.reads.isEmpty && $0.writes.isEmpty && $0.change == nil }) else { return }
         if let failure = input.failure, failure.cause != .timedOut, input.buffer.isEmpty { return endTask(failure) }
@@ -192,8 +192,8 @@ extension StreamConversation {
         if hasInputEnded, output.isClosed { endTask(output.failure) }
     }
 
-    /// Receives while the buffer is small, so that the peer's end of stream is noticed even if the program does not
-    /// read.
+    /// Receives bytes while the buffer is small, so that the peer's end of stream is noticed even if the program does
+    /// not read.
     private mutating func receiveMore() {
         guard phase == .open, !isPaused, !input.isReceiving, !input.isAtEnd, !input.isClosed, input.failure == nil
         else { return }

@@ -12,7 +12,7 @@ struct StreamConversation: Sendable {
     enum Action: Sendable {
         /// Receive at most this number of bytes, and report the result with ``arrived(_:at:)``.
         case receive(Int)
-        /// Withdraw the pending receive, and report with ``recalled(_:at:)`` whether that succeeded.
+        /// Withdraw the pending receive operation, and report with ``recalled(_:at:)`` whether that succeeded.
         case recall
         /// Send bytes or the end of the stream, and report the result with ``sent(_:_:at:)``.
         case send(Data, isFinal: Bool)
@@ -27,7 +27,7 @@ struct StreamConversation: Sendable {
         case reportWriteClosed
         /// Call ``advance(to:)`` at this time.
         case wake(at: Duration)
-        /// The task ends.
+        /// End the task with this error; `nil` if it succeeded.
         case end((any Error)?)
         case disconnect(isInterrupted: Bool)
     }
@@ -36,7 +36,7 @@ struct StreamConversation: Sendable {
         /// The connection is not established.
         case connecting
         case open
-        /// The pending receive is withdrawn before a change of the connection.
+        /// The pending receive operation is withdrawn before the connection changes.
         case recalling
         /// The TLS handshake runs.
         case securing
@@ -61,8 +61,8 @@ struct StreamConversation: Sendable {
         /// Removes bytes that were read.
         mutating func removeFirst(_ count: Int) {
             buffer = buffer.dropFirst(count)
-            // A slice keeps the memory before it, which would grow as long as the peer keeps the buffer from becoming
-            // empty. It is copied when more bytes precede it than it has, so each byte is copied once on average.
+            // A slice keeps the memory of removed bytes, which would grow while the buffer never becomes empty. The
+            // slice is copied when it is not longer than the removed bytes, so each byte is copied once on average.
             if buffer.startIndex >= buffer.count { buffer = Data(buffer) }
         }
     }
@@ -77,9 +77,9 @@ struct StreamConversation: Sendable {
 
     /// The number of unread received bytes at which the connection is no longer read.
     static let unreadLimit = 64 << 10
-    /// The maximum size of one receive in bytes.
+    /// The maximum size of one receive operation in bytes.
     static let inputSize = 64 << 10
-    /// The maximum size of one send in bytes.
+    /// The maximum size of one send operation in bytes.
     static let outputSize = 256 << 10
 
     var phase = Phase.connecting
@@ -169,7 +169,7 @@ struct StreamConversation: Sendable {
 
     // MARK: The task
 
-    /// The connection is established.
+    /// Reports that the connection is established.
     mutating func opened(at now: Duration) {
         guard phase == .connecting else { return }
         phase = .open

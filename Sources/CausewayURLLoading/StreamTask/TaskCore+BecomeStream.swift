@@ -64,12 +64,12 @@ extension TaskCore {
         }
         channel.attach(core)
         let new = URLSessionStreamTask(core: core)
-        // The delegate receives a task that runs, unless the data task is suspended, and can suspend or cancel it. The
-        // new task connects after the delegate call has returned.
+        // The delegate receives a running task, or a suspended task if the data task is suspended. The delegate can
+        // suspend or cancel the new task. The new task connects after the delegate call has returned.
         let hold = core.hold()
         new.resume()
         for _ in 0..<suspensions { new.suspend() }
-        // Added on hold: if the session is being cancelled, the cancellation ends the hold.
+        // The new task is added while it is on hold: if the session is being cancelled, the cancellation ends the hold.
         session.core.addContinuing(new)
         let receivers = delegates.compactMap(\.data)
         calls.add { [self] in

@@ -29,8 +29,8 @@ public import Foundation
     ///   - minBytes: The number of bytes to wait for. At the end of the stream there can be fewer.
     ///   - maxBytes: The maximum number of bytes.
     ///   - timeout: The time limit in seconds; 0 for none.
-    ///   - completionHandler: Receives the bytes, or `nil` if there are none, and whether the peer has ended its sending side and all bytes
-    ///     were read.
+    ///   - completionHandler: Receives the bytes, or `nil` if there are none. The Boolean value is `true` if the peer
+    ///     has ended its sending side and all bytes were read.
     open func readData(
         ofMinLength minBytes: Int, maxLength maxBytes: Int, timeout: TimeInterval,
         completionHandler: @escaping @Sendable (Data?, Bool, (any Error)?) -> Void
@@ -39,7 +39,8 @@ public import Foundation
         channel.read(minBytes, maxBytes, timeout, completionHandler)
     }
 
-    /// Reads bytes. Returns the bytes, or `nil` if there are none, and whether the peer has ended its sending side and all bytes were read.
+    /// Reads bytes. Returns the bytes, or `nil` if there are none. The Boolean value is `true` if the peer has ended
+    /// its sending side and all bytes were read.
     ///
     /// Cancellation: has no effect; cancel the URL task.
     ///
@@ -59,8 +60,8 @@ public import Foundation
     /// - Parameters:
     ///   - data: The bytes.
     ///   - timeout: The time limit in seconds; 0 for none.
-    ///   - completionHandler: Called on the delegate queue when the system has taken all bytes, which does not mean that the peer has received
-    ///     them, or with an error.
+    ///   - completionHandler: Called on the delegate queue, with an error, or with `nil` when the system has taken all
+    ///     bytes. The peer may not have received these bytes yet.
     open func write(
         _ data: Data, timeout: TimeInterval, completionHandler: @escaping @Sendable ((any Error)?) -> Void
     ) {

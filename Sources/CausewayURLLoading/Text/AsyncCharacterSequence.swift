@@ -1,7 +1,7 @@
 /// An asynchronous sequence of the characters in a UTF-8 byte sequence.
 ///
-/// A character of more than 128 Unicode scalars is split, so that a sender of combining marks without end causes
-/// neither unbounded memory nor more and more work for each scalar.
+/// A character of more than 128 Unicode scalars is split, so that endless combining marks cause neither unbounded
+/// memory use nor more and more work for each scalar.
 ///
 /// Counterpart: macOS 12, iOS 15.
 public struct AsyncCharacterSequence<Base: AsyncSequence>: AsyncSequence where Base.Element == UInt8 {

@@ -67,7 +67,7 @@ final class FileHandleReader: Sendable {
         }
     }
 
-    /// Reads what is available, or returns `nil` at the end. Blocks until then.
+    /// Returns the available bytes, or `nil` at the end. Blocks until bytes are available or the end is reached.
     ///
     /// `FileHandle.availableData` ends the process if the read fails, for example for a directory, and for a terminal
     /// or pipe that another process has set to be non-blocking.

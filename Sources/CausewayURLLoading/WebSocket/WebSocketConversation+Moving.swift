@@ -27,7 +27,7 @@ extension WebSocketConversation {
         var isClosed = false
         /// The handler for the message being written.
         var current: SendHandler?
-        /// The handlers for written messages, with the byte count after which each is called.
+        /// The handlers for written messages, with the byte count after which each handler is called.
         var written: Deque<(end: Int, handler: SendHandler)> = []
         /// The number of bytes passed to the network.
         var passed = 0
@@ -105,7 +105,7 @@ extension WebSocketConversation {
         reportSent(error)
         if let error {
             link.error = link.error ?? error
-            // If a receive is pending, it first delivers the bytes that arrived earlier, and then reports the end.
+            // A pending receive operation first delivers the bytes that arrived earlier, and then reports the end.
             if !link.isReceiving { machine.inputEnded() }
         }
         pump()

@@ -24,9 +24,9 @@ struct WebSocketConversation: Sendable {
         case receive(Int)
         /// Call a program's completion handler.
         case call(@Sendable () -> Void)
-        /// The peer sent a close frame.
+        /// Report that the peer sent a close frame.
         case reportClosed(WebSocketCloseReport)
-        /// The task ends.
+        /// End the task with this error; `nil` if it succeeded.
         case end((any Error)?)
         /// Call ``closingTimedOut()`` after ``closingTime``.
         case limitClosing
@@ -57,9 +57,9 @@ struct WebSocketConversation: Sendable {
     static let defaultMessageLimit = 1 << 20
     /// The number of unread received bytes at which the connection is no longer read.
     static let unreadLimit = 64 << 10
-    /// The number of bytes that the network has not yet processed, at which the next frame must wait.
+    /// The limit for bytes that the network has not yet processed. While it is reached, the next frame must wait.
     static let outputLimit = 128 << 10
-    /// The maximum size of one receive or send in bytes.
+    /// The maximum size of one receive or send operation in bytes.
     static let pieceSize = 64 << 10
     /// The memory cost of a message in addition to its content, in bytes. It counts as unread bytes, so that empty
     /// messages cannot fill the memory.

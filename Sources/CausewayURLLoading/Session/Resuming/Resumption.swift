@@ -6,9 +6,9 @@ internal import Foundation
 struct Resumption: Sendable {
     /// The meaning of a response to a range request.
     enum Answer: Equatable, Sendable {
-        /// The rest follows; the total content length is this many bytes.
+        /// The response contains the rest of the content. The total content length is this number of bytes.
         case rest(total: Int64)
-        /// The whole content follows, or an error's content.
+        /// The response contains the whole content, or the content of an error.
         case whole(isContent: Bool)
         /// The response cannot be used. The download starts over with a request for the whole content.
         case useless

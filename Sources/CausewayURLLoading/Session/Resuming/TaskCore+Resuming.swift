@@ -98,7 +98,8 @@ extension TaskCore {
         return request
     }
 
-    /// Opens the file for a download's response: the earlier file if the response contains the rest of it.
+    /// Opens the file for a download's response: the earlier file if the response contains the rest of the content,
+    /// otherwise a new file.
     func openFile(for response: URLResponse) {
         let isResuming = state.withLock { state in
             defer { state.load.isResuming = false }
@@ -147,8 +148,8 @@ extension TaskCore {
     // MARK: Suspended downloads
 
     /// Continues a download with a range request if the connection was lost after a suspension: the server may have
-    /// closed it because nothing was read. This is done once for each suspension. A task that is still suspended sends
-    /// the request when it is resumed.
+    /// closed the connection because nothing was read. This is done once for each suspension. A task that is still
+    /// suspended sends the request when it is resumed.
     ///
     /// - Returns: `false` if the failure ends the task. Always `false` for background transfers, which are retried in
     ///   another way.
