@@ -1,7 +1,8 @@
 internal import CausewayURLLoading
 public import Foundation
 
-/// Loads the content of URLs that are not file URLs for Foundation: `NSData(contentsOf:)`, `NSString(contentsOf:)`, `XMLParser(contentsOf:)`.
+/// Loads the content of `http` and other non-file URLs, on behalf of `NSData(contentsOf:)`, `NSString(contentsOf:)` and
+/// `XMLParser(contentsOf:)`.
 ///
 /// Foundation looks up this type at run time, by the name of its module and its own name. Programs do not use it.
 public final class _NSNonfileURLContentLoader: _NSNonfileURLContentLoading {
