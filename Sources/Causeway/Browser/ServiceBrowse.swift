@@ -28,7 +28,7 @@ final class ServiceBrowse: Sendable {
 
     private struct Progress {
         var instances: [DNSName: Instance] = [:]
-        /// Instances changed since the latest report to the program.
+        /// The instances that have changed since the latest report to the program.
         var changed: Set<DNSName> = []
         var question: RecordQuestion?
         var isPosted = false
@@ -165,8 +165,8 @@ final class ServiceBrowse: Sendable {
         if isFirst { post { self.tell() } }
     }
 
-    /// Reports the changes. The cost depends on how many instances changed, not on how many exist: a large network can have thousands of
-    /// instances, which arrive in hundreds of messages.
+    /// Reports the changes. The cost depends on how many instances changed, not on how many exist: a large network can
+    /// have thousands of instances, which arrive in hundreds of DNS messages.
     private func tell() {
         let updates = progress.withLock { progress -> [(DNSName, Instance?)] in
             progress.isPosted = false

@@ -27,8 +27,8 @@ public struct CaptiveNetworkProbe: Sendable {
     public enum Outcome: Equatable, Sendable {
         /// The server replied as expected: there is no portal.
         case open
-        /// The network replied instead of the server. `portal` is the URL of the login page, if the response contains one. This URL is not
-        /// authenticated.
+        /// The network replied instead of the server. `portal` is the login page's URL; `nil` if the response contains
+        /// no such URL. The URL is not authenticated.
         case captive(portal: URL?)
         /// The probe gave no result. The error is the connection's error, `ETIMEDOUT` if no response arrived in time, or `EPROTO` if the
         /// response does not show whether there is a portal.
@@ -113,7 +113,7 @@ public struct CaptiveNetworkProbe: Sendable {
         }
     }
 
-    /// Returns the URL if a browser can show it: only `http` and `https`.
+    /// Returns the URL if its scheme is `http` or `https`, so that a browser can show the page; otherwise `nil`.
     private static func page(_ url: URL) -> URL? {
         ["http", "https"].contains(url.scheme?.lowercased() ?? "") ? url : nil
     }

@@ -7,11 +7,11 @@ extension NWConnection {
     /// Counterpart: macOS 10.14, iOS 12.
     // SAFETY: all stored properties are immutable and `Sendable`, here and in the subclass for groups.
     public class ContentContext: @unchecked Sendable {
-        /// Metadata for the message from the protocols in the stack.
+        /// The message's metadata: either objects, or a datagram's header fields.
         private enum Metadata {
             case objects([NWProtocolMetadata])
-            /// The header fields, from which metadata objects are created when the program reads them. Most programs
-            /// never read them, so all datagrams with the default fields share one content context.
+            /// The header fields. Metadata objects are created only when the program reads the metadata. Most programs
+            /// never read it, so all datagrams with the default fields share one content context.
             case datagram(DatagramHeader)
         }
 
@@ -31,8 +31,8 @@ extension NWConnection {
         /// peer has closed its sending direction.
         public let isFinal: Bool
 
-        /// The message to send before this one. If that message fails, this message fails too. Has no effect if the stack contains TLS or
-        /// another application protocol, because these protocols keep messages in order.
+        /// The message to send before this message. If that message fails, this message fails too. Has no effect if the
+        /// stack contains TLS or another application protocol, because these protocols keep messages in order.
         public let antecedent: NWConnection.ContentContext?
 
         private let metadata: Metadata
@@ -48,7 +48,7 @@ extension NWConnection {
         ///   - expiration: Milliseconds after which the message is dropped if sending has not started; 0 for never.
         ///   - priority: From 0.0 to 1.0. Messages with a higher priority are sent first.
         ///   - isFinal: Whether completing the message closes the sending direction.
-        ///   - antecedent: The message to send before this one.
+        ///   - antecedent: The message to send before this message.
         ///   - metadata: Metadata for the protocols. If several objects belong to one protocol, only the final object
         ///     is used.
         public init(

@@ -44,7 +44,7 @@ extension NWConnection {
         }
     }
 
-    /// Creates a path with this connection's addresses; `nil` if it no longer has addresses.
+    /// Creates a path with this connection's addresses; `nil` if the connection no longer has addresses.
     func makePath(_ path: ConnectionPath) -> NWPath? {
         guard let addresses = driver.flow.addresses else { return nil }
         return NWPath(path, local: addresses.local?.unmapped, remote: addresses.remote?.unmapped, endpoint: endpoint)
@@ -56,7 +56,7 @@ extension NWConnection {
         return makePath(driver.awaitedPath(in: model))
     }
 
-    /// Creates the path of a connection that is not ready; `nil` stands for an endpoint on this host.
+    /// Creates the `NWPath` of a connection that is not ready. For an endpoint on this host, `path` is `nil`.
     func makePath(_ path: PathEvaluation?) -> NWPath {
         guard let path else { return NWPath(.local, local: nil, remote: nil, endpoint: endpoint) }
         return NWPath(path, endpoint: endpoint)

@@ -5,7 +5,8 @@ public import Dispatch
 public import FoundationEssentials
 
 extension NWConnection {
-    /// The completion of a receive: content, content context, whether the message or stream is complete, and the error.
+    /// The completion handler of a receive call. The arguments are the content, the content context, whether the
+    /// message or stream is complete, and the error.
     typealias Completion = @Sendable (Data?, ContentContext?, Bool, NWError?) -> Void
 
     /// Receives at least `minimumIncompleteLength` bytes, or fewer at the end of the message or stream, and at most `maximumLength` bytes.
@@ -87,7 +88,8 @@ extension NWConnection {
 
     /// Waits until at least one datagram has arrived, then receives all datagrams that have arrived.
     ///
-    /// An addition of Causeway: one call delivers a batch of datagrams without a copy. On a byte stream the method delivers `nil`.
+    /// One call delivers a batch of datagrams without a copy. On a byte stream the method delivers `nil`. Apple's
+    /// framework has no counterpart.
     public func receiveBatch(completion: @escaping @Sendable (DatagramBatch?, NWError?) -> Void) {
         driver.flow.receiveBatch { batch, failure in completion(batch, failure?.networkError) }
     }

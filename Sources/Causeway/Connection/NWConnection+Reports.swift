@@ -146,8 +146,8 @@ extension Duration {
 }
 
 extension NWConnection.EstablishmentReport.Resolution.Source {
-    /// Converts the origin of an address. Addresses from the hosts file, and of names such as `localhost`, count as
-    /// cached answers.
+    /// Converts the origin of an address. Addresses from the hosts file count as cached answers, and so do the
+    /// addresses of names such as `localhost`.
     fileprivate init(_ origin: AddressOrigin) {
         switch origin {
         case .host, .cache: self = .cache

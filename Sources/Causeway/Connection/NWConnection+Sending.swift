@@ -82,8 +82,8 @@ extension NWConnection {
 }
 
 extension SendWaiter {
-    /// Returns a completion that also calls the pong handler in the metadata if the message is not sent; this waiter if there is no pong
-    /// handler.
+    /// Returns a waiter that also calls the metadata's pong handler if the message is not sent. Returns the same waiter
+    /// if the metadata has no pong handler.
     func abandoning(_ metadata: [any StageMetadata]) -> SendWaiter {
         guard metadata.contains(where: { ($0 as? WebSocketMetadata)?.pingToken != nil }) else { return self }
         return .callback { failure in

@@ -44,8 +44,8 @@ extension NWConnection {
         if let failure { throw failure.networkError }
     }
 
-    /// Queues content, for Causeway's own code. `completion` may run on any thread, and inside this call if the transport accepts the
-    /// content at once. It must not block.
+    /// Queues content. Only Causeway's own code uses this method. `completion` must not block. It may run on any
+    /// thread, and runs inside this call if the transport accepts the content at once.
     package func send(_ content: Data, passing completion: @escaping @Sendable (NWError?) -> Void) {
         enqueue(content, .defaultMessage, true, .channel { failure in completion(failure?.networkError) })
     }
@@ -121,8 +121,7 @@ extension NWConnection {
         let opening = Opening()
         stateUpdateHandler = { state in opening.changed(to: state) }
         driver.start(on: nil, observer: self)
-        // If the connection is already started, as one from a listener may be, `start` reports no state. Read the state
-        // here.
+        // A connection from a listener may already be started. `start` then reports no state, so read the state here.
         opening.changed(to: state)
         do throws(NWError) {
             try await opening.outcome().get()

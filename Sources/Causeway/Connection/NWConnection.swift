@@ -29,7 +29,8 @@ public final class NWConnection: Sendable {
     /// The parameters passed to the initializer; for an accepted connection, the listener's parameters.
     public let parameters: NWParameters
     package let driver: ConnectionDriver
-    /// The program's handlers: empty until the program sets a handler, then one element; `nil` after the release.
+    /// The program's handlers: empty until the program sets a handler, then one element; `nil` after the handlers were
+    /// released.
     private let storedHandlers = LockedValue<[Handlers]?>([])
 
     /// Creates a connection to an endpoint. It does nothing before ``start(queue:)``.
@@ -49,7 +50,7 @@ public final class NWConnection: Sendable {
         self.init(to: .hostPort(host: host, port: port), using: parameters)
     }
 
-    /// Creates a connection for a driver that a listener has accepted or a group has extracted.
+    /// Creates a connection with an existing driver, which comes from a listener or a group.
     init(_ driver: ConnectionDriver, _ destination: Destination, parameters: NWParameters) {
         self.destination = destination
         self.parameters = parameters
@@ -95,8 +96,8 @@ extension NWConnection {
         set { update { $0.state = newValue } }
     }
 
-    /// Called with `true` when the connection is ready and packets can flow, and each time this changes. Packets cannot
-    /// flow (`false`) while the connection's local address, its interface or all routes are missing.
+    /// Called with `true` when the connection is ready and packets can flow, and with the new value at each change.
+    /// Packets cannot flow (`false`) while the connection's local address, its interface or all routes are missing.
     ///
     /// If the interface gets a different address, a stream fails with `ECONNABORTED` after two seconds, unless the old
     /// address comes back. A UDP connection instead moves to another address, if there is one, and stays viable.
@@ -130,15 +131,16 @@ extension NWConnection {
         }
     }
 
-    /// Starts to observe the path if the connection is already ready. A new handler is then first called with the
-    /// current path.
+    /// Starts to observe the path if `isWanted` is `true` and the connection is already ready. The new handler is then
+    /// first called with the current path.
     private func followPath(_ isWanted: Bool) {
         if isWanted, case .ready = driver.state { driver.followPath() }
     }
 
     private var handlers: Handlers { storedHandlers.withLock { $0?.first } ?? Handlers() }
 
-    /// Changes the handlers. Returns `false` without a change if they were released, because none is called any more.
+    /// Changes the handlers. Returns `false` if the handlers were already released: a new handler would never be
+    /// called.
     @discardableResult
     func update(_ body: (inout Handlers) -> Void) -> Bool {
         // Release the old handler outside the lock: it may hold the only reference to one of the program's objects.

@@ -3,7 +3,8 @@ internal import CausewayRuntime
 internal import CausewaySystem
 internal import FoundationEssentials
 
-/// Forwards a framer's calls on its instance to the framer's stage. After the connection has ended, the calls have no effect.
+/// Forwards a framer's calls of ``NWProtocolFramer/Instance`` methods to the framer's stage. After the connection has
+/// ended, the calls have no effect.
 extension FramerDelegate: FramerHost {
     func markReady() { act(isAnswer: true) { $0.markReady() } }
 
@@ -86,8 +87,8 @@ extension FramerDelegate: FramerHost {
 
     /// Calls `body` with the stage.
     ///
-    /// - Parameter isAnswer: Whether the protocols above get the full time limit for their handshakes again. The bytes
-    ///   that the framer reads must not have this effect.
+    /// - Parameter isAnswer: Whether this call restarts the time limit for the handshakes of the protocols above. A
+    ///   call that reads input must not restart the limit.
     @discardableResult
     private func act<Result: Sendable>(
         isAnswer: Bool = false, _ body: @Sendable (inout FramerStage) -> Result
@@ -95,7 +96,8 @@ extension FramerDelegate: FramerHost {
         place?.withStage(as: FramerStage.self, isAnswer: isAnswer, body)
     }
 
-    /// Passes a copy of the bytes to the framer: the framer may write into the buffer, and other parts of the stack may share the bytes.
+    /// Passes a copy of the bytes to the framer, because the framer may write into the buffer, and other parts of the
+    /// stack may share the bytes.
     ///
     /// - Returns: The number of bytes to skip.
     private static func show(

@@ -5,7 +5,8 @@ internal import CausewaySystem
 /// Calls the program's framer when the framer's stage requests it.
 ///
 /// The framer object is created at the first call and released after the final call. The framer's methods run on the
-/// connection's queue, without a lock. Calls of the framer on its instance reach the stage through ``FramerHost``.
+/// connection's queue, without a lock. When the framer calls its ``NWProtocolFramer/Instance``, the call reaches the
+/// stage through ``FramerHost``.
 final class FramerDelegate: ProgramDelegate {
     private struct Life: Sendable {
         var place: (any StageAccess)?

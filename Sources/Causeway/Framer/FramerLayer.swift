@@ -26,7 +26,8 @@ struct FramerContext: Sendable {
 ///
 /// - Parameters:
 ///   - options: The options from the connection's parameters. The framer reads them through its instance.
-///   - isServer: Whether the connection was accepted. Applies to protocols added above the framer.
+///   - isServer: Whether a listener accepted the connection. Protocols that are added above the framer use this value
+///     too.
 ///   - makeLayer: Creates layers above the framer, except framers and WebSocket.
 func makeFramerLayer(
     _ options: NWProtocolFramer.Options, local: NWEndpoint?, remote: NWEndpoint, parameters: NWParameters,

@@ -2,7 +2,7 @@ public import CausewayTypes
 public import FoundationEssentials
 
 extension NWProtocolFramer {
-    /// A framer's interface to one connection: reads, delivers and sends its data.
+    /// A framer's interface to one connection, to read, deliver and send the connection's data.
     ///
     /// Use the instance only in the framer's callbacks and in blocks passed to ``async(execute:)``. After the end of the connection the
     /// methods have no effect: nothing is parsed or written.
@@ -13,9 +13,9 @@ extension NWProtocolFramer {
         ///
         /// Counterpart: macOS 10.15, iOS 13.
         public enum WakeupTime: Sendable {
-            /// After this number of milliseconds.
+            /// The wakeup call is made after this number of milliseconds.
             case milliseconds(UInt64)
-            /// No wakeup call: stops the timer.
+            /// No wakeup call is made: the timer is stopped.
             case forever
         }
 
@@ -61,7 +61,8 @@ extension NWProtocolFramer {
             return host.parseInput(minimumIncompleteLength, maximumLength, parse)
         }
 
-        /// Delivers bytes that the framer has created or changed to the protocol above, as a message or a part of one.
+        /// Delivers a message, or a part of a message, to the protocol above. The framer has created or changed its
+        /// bytes.
         ///
         /// - Parameters:
         ///   - data: The bytes to deliver.
@@ -172,7 +173,7 @@ package protocol FramerHost: AnyObject, Sendable {
     func writeOutput(_ data: Data)
     func writeOutputNoCopy(_ length: Int) throws(NWError)
     func passThroughOutput()
-    /// Schedules a wakeup; `nil` cancels it.
+    /// Schedules a wakeup; `nil` cancels the scheduled wakeup.
     func scheduleWakeup(after delay: Duration?)
     func async(_ body: @escaping () -> Void)
     var remote: NWEndpoint? { get }

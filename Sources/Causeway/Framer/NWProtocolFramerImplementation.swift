@@ -21,8 +21,8 @@ public protocol NWProtocolFramerImplementation: AnyObject {
     ///   fail with `EMSGSIZE`.
     func handleInput(framer: NWProtocolFramer.Instance) -> Int
 
-    /// Called when the program sends a message or a part of one. The framer writes the bytes, changed or unchanged. Bytes that the framer
-    /// does not write are dropped.
+    /// Called when the program sends a message or a part of a message. The framer writes the bytes, changed or
+    /// unchanged. Bytes that the framer does not write are dropped.
     ///
     /// - Parameters:
     ///   - framer: The interface to the connection.
@@ -37,8 +37,8 @@ public protocol NWProtocolFramerImplementation: AnyObject {
 
     /// Called when the connection is closing.
     ///
-    /// - Returns: `true` if the framer is done; `false` if it calls
-    ///   ``NWProtocolFramer/Instance/markFailed(error:)`` later.
+    /// - Returns: `true` if the framer is done; `false` if the framer will call
+    ///   ``NWProtocolFramer/Instance/markFailed(error:)`` when it is done.
     func stop(framer: NWProtocolFramer.Instance) -> Bool
 
     /// Called once after the connection has ended. No other call follows.

@@ -36,7 +36,7 @@ extension NWConnectionGroup {
         ///   - expiration: Milliseconds after which the message is dropped if sending has not started; 0 for never.
         ///   - priority: From 0.0 to 1.0. Messages with a higher priority are sent first.
         ///   - isFinal: No effect for a group, which has no end of stream.
-        ///   - antecedent: The message to send before this one.
+        ///   - antecedent: The message to send before this message.
         ///   - metadata: Metadata for the protocols. If several objects belong to one protocol, only the final object
         ///     is used.
         public override init(
@@ -113,14 +113,15 @@ extension NWConnectionGroup {
 }
 
 extension Bool {
-    /// Returns the value and sets it to `false`.
+    /// Returns the Boolean value, and sets the variable to `false`.
     fileprivate mutating func take() -> Bool {
         defer { self = false }
         return self
     }
 }
 
-/// A ``NWConnection/ContentContext`` as an object, as in Apple's C interface. Causeway has no function that creates one.
+/// A ``NWConnection/ContentContext`` as an object, as in Apple's C interface. Causeway has no function that creates
+/// such an object.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public final class OS_nw_content_context: Sendable {

@@ -41,8 +41,8 @@ extension NWConnectionGroup {
         _ content: Data?, to target: GroupTarget, _ message: Message, _ completion: @escaping SendCompletion
     ) {
         let metadata = message.protocolMetadata(definition: NWProtocolIP.definition) as? NWProtocolIP.Metadata
-        // The header fields of a received message describe the received datagram. Ignore them if the program sends with
-        // the received message as the content context.
+        // The header fields of a received message describe the received datagram. Ignore these fields if the program
+        // passes the received message as the content context of a message to send.
         let trafficClass =
             message.remoteEndpoint == nil ? metadata?.trafficClass(connectionClass: parameters.serviceClass) : nil
         let outbound = GroupOutbound(content, to: target, trafficClass: trafficClass, completion: completion)
@@ -70,8 +70,8 @@ extension NWConnectionGroup {
     /// - Parameters:
     ///   - endpoint: A numeric address with a port.
     ///   - options: Must be `nil`: a multicast group has no protocol with such options.
-    /// - Returns: `nil` before the group has been ready and after its end, without an endpoint, with options, and if there already
-    ///   is a connection to the host.
+    /// - Returns: The connection. `nil` if the group has not been ready yet or has ended, if `endpoint` is `nil`, if
+    ///   `options` is not `nil`, or if there already is a connection to the host.
     ///
     /// Counterpart: macOS 12, iOS 15.
     public func extract(connectionTo endpoint: NWEndpoint? = nil, using options: NWProtocolOptions? = nil)

@@ -38,8 +38,8 @@ final class ListenerAdvertisement: Sendable {
         follow()
     }
 
-    /// Advertises another service; `nil` ends the advertisement. If only the TXT record differs from the current
-    /// service, the registration stays and the record is replaced.
+    /// Advertises another service; `nil` ends the advertisement. If the new service differs from the current one only
+    /// in the TXT record, the registration stays and the record is replaced.
     func change(to service: NWListener.Service?) {
         let (id, text) = progress.withLock { progress -> (RegistrationID?, [UInt8]?) in
             defer { progress.service = service }
@@ -122,7 +122,7 @@ extension NWListener.Service {
         }
     }
 
-    /// A host name with 96 random bits: each service on this host gets its own.
+    /// Returns a host name with 96 random bits, so that each service on this host has a different host name.
     private static func uniqueHost() -> DNSName? {
         let digits =
             String(UInt64.random(in: .min ... .max), radix: 36) + String(UInt32.random(in: .min ... .max), radix: 36)

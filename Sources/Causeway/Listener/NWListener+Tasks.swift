@@ -132,8 +132,8 @@ private final class ServedConnections: Sendable {
 
     init(_ body: @escaping @Sendable (NWConnection) async -> Void) { self.body = body }
 
-    /// Adds a connection and returns its index in the list. Call this in the connection's task: `Flow.makeHome()` makes
-    /// the current task the home task of the connection's flow.
+    /// Adds a connection and returns its index in the list. Call this in the connection's task, which becomes the home
+    /// task of the connection's flow: ``cancelRequests()`` ends only a home task's requests.
     func add(_ connection: NWConnection) -> Int32 {
         connection.driver.flow.makeHome()
         return places.withLock { places in

@@ -31,7 +31,7 @@ public final class NWListener: Sendable {
 
     /// Creates a listener for a port; `.any` lets the system choose one.
     ///
-    /// Parameters that cannot be used and a port that is in use are reported later, by the state `failed`.
+    /// Unusable parameters, and a port that is in use, are reported later, by the state `failed`.
     ///
     /// - Throws: `NWError.posix` with `EINVAL` if both `parameters` and `port` specify a local port.
     public init(using parameters: NWParameters, on port: NWEndpoint.Port = .any) throws {
@@ -165,7 +165,8 @@ extension NWListener {
         get { handlers.withLock { $0.service } }
         set {
             update { $0.service = newValue }
-            // If the listener has never advertised a service, do not start the Bonjour engine only to withdraw one.
+            // If the listener has never advertised a service, do not start the Bonjour engine only to withdraw a
+            // service.
             if newValue != nil || advertisement.withLock({ $0 != nil }) { advertise(newValue) }
         }
     }

@@ -9,8 +9,9 @@ internal import Dispatch
 ///     no          yes           as above; a running exchange continues if the old network comes back first
 ///     no          no            waits: the network may come back
 ///
-/// Exchanges run one after the other, in call order, and each exchange uses only one connection. A failed exchange is not repeated, because
-/// the server may have performed it: the caller decides. Safe to use from any thread.
+/// Exchanges run one after the other, in call order, and each exchange uses only one connection. A failed exchange is
+/// not repeated, because the server may have performed it: the caller decides whether to repeat it. Safe to use from
+/// any thread.
 public final class MigratingConnection: Sendable {
     private struct State: Sendable {
         /// The connection for exchanges.
@@ -27,7 +28,8 @@ public final class MigratingConnection: Sendable {
         var waiter: CheckedContinuation<Result<NWConnection, NWError>, Never>?
     }
 
-    /// An exchange's continuation while it waits for its turn. It gets `false` if it is cancelled first.
+    /// The continuation of an exchange that waits for its turn. If the exchange is cancelled first, the continuation is
+    /// resumed with `false`.
     private typealias Turn = CheckedContinuation<Bool, Never>
 
     private let endpoint: NWEndpoint
@@ -130,10 +132,11 @@ public final class MigratingConnection: Sendable {
         turn?.resume(returning: true)
     }
 
-    /// Replaces the current connection with the next one, if the next one is ready. Called only while no exchange uses
-    /// a connection.
+    /// Replaces the current connection with the next connection, if the next connection is ready. Called only while no
+    /// exchange uses a connection.
     ///
-    /// - Returns: Whether it was replaced, and the old connection; `nil` if there was none, for example after a failure.
+    /// - Returns: Whether the current connection was replaced, and the old connection. `old` is `nil` if there was no
+    ///   current connection, for example after a failure.
     private static func takeOver(_ state: inout State) -> (hasMoved: Bool, old: NWConnection?) {
         guard state.isNextReady, let next = state.next else { return (false, nil) }
         let old = state.current
@@ -191,7 +194,7 @@ public final class MigratingConnection: Sendable {
             guard state.next === connection else { return (nil as NWConnection?, nil as Waiter?, false) }
             state.isNextReady = true
             // Do not replace a connection that an exchange is using. If there is no current connection, the exchange is
-            // waiting for this one.
+            // waiting for the new connection.
             guard !state.isBusy || state.current == nil else { return (nil, nil, false) }
             let old = Self.takeOver(&state).old
             return (old, state.waiter.take(), true)

@@ -29,7 +29,7 @@ public protocol NWParametersProvider {
     func localEndpointReuseAllowed(_ allowed: Bool) -> Self
     /// Sets ``NWParameters/acceptLocalOnly``.
     func localOnly(_ local: Bool) -> Self
-    /// Sets ``NWParameters/includePeerToPeer``. No effect.
+    /// Sets ``NWParameters/includePeerToPeer``. This setting has no effect.
     func peerToPeerIncluded(_ included: Bool) -> Self
     /// Sets ``NWParameters/requiresDNSSECValidation``. With `true`, connections and listeners fail with `.posix(.ENOTSUP)`.
     func dnssecValidationRequired(_ required: Bool) -> Self
@@ -106,7 +106,7 @@ extension NWParametersProvider {
         setting { $0.acceptLocalOnly = local }
     }
 
-    /// Sets ``NWParameters/includePeerToPeer``. No effect.
+    /// Sets ``NWParameters/includePeerToPeer``. This setting has no effect.
     public func peerToPeerIncluded(_ included: Bool) -> Self {
         setting { $0.includePeerToPeer = included }
     }

@@ -4,7 +4,7 @@ package import CausewayTypes
 /// The interfaces permitted for a connection.
 package struct PathLimits: Hashable, Sendable {
     package var requiredInterface: NWInterface?
-    /// `.other` permits any type.
+    /// The only permitted interface type; `.other` permits any type.
     package var requiredType: NWInterface.InterfaceType = .other
     package var prohibitedInterfaces: [NWInterface]?
     package var prohibitedTypes: [NWInterface.InterfaceType]?
@@ -12,8 +12,8 @@ package struct PathLimits: Hashable, Sendable {
     package var prohibitsConstrained = false
     package var allowsUltraConstrained = false
 
-    /// The same limits, with each empty list replaced by `nil`. Both prohibit nothing, and limits with the same effect
-    /// must be equal as keys of a cache.
+    /// These limits, with `nil` instead of each empty list. An empty list has the same effect as `nil`, and limits with
+    /// the same effect must be equal cache keys.
     var normalized: PathLimits {
         var limits = self
         if prohibitedInterfaces?.isEmpty == true { limits.prohibitedInterfaces = nil }

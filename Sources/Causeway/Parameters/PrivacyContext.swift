@@ -42,8 +42,8 @@ extension NWParameters {
             storage.withLock { $0.partition = partition }
         }
 
-        /// The number of privacy contexts that programs have created. A context's number is unique; ``default`` has the
-        /// number 0, even if a program creates a context first.
+        /// The number of privacy contexts that programs have created. Each context gets a unique number from this
+        /// counter. ``default`` has the number 0, even if a program creates another context first.
         private static let contextCount = Atomic<UInt64>(0)
 
         package var settings: Settings { storage.withLock { $0 } }
@@ -73,8 +73,8 @@ extension NWParameters {
 
         /// The proxies for connections in this privacy context, most preferred first. Default: none.
         ///
-        /// Proxies carry neither listeners nor groups, nor some connections. All these fail with `.posix(.ENOTSUP)`,
-        /// unless every proxy has ``ProxyConfiguration/allowFailover`` or ``NWParameters/preferNoProxies`` is set.
+        /// Listeners, groups and some kinds of connections cannot use a proxy. They fail with `.posix(.ENOTSUP)`,
+        /// unless ``NWParameters/preferNoProxies`` is set or every proxy has ``ProxyConfiguration/allowFailover``.
         ///
         /// Counterpart: macOS 14, iOS 17.
         public var proxyConfigurations: [ProxyConfiguration] {

@@ -20,7 +20,7 @@ internal import CausewaySystem
 /// the other service types, all networks carry data. The kernel supports at most eight addresses; addresses on the best
 /// networks are registered first.
 ///
-/// Can be used from any thread. An addition of Causeway: on Apple platforms the system decides.
+/// Can be used from any thread. Apple's framework has no counterpart: on Apple platforms the system decides.
 public final class MultipathEndpoints: Sendable {
     private let manager: MultipathEndpointManager
 

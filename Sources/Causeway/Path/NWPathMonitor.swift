@@ -95,7 +95,7 @@ extension NWPathMonitor: AsyncSequence {
     public __consuming func makeAsyncIterator() -> NWPathMonitor.Iterator {
         let (paths, feed) = AsyncStream.makeStream(of: NWPath.self, bufferingPolicy: .bufferingNewest(1))
         let end = FeedEnd(feed)
-        // The watch of a cancelled monitor does not keep the listener, so the stream ends.
+        // After the monitor was cancelled, its path watch does not keep the new listener, so the stream ends at once.
         if let id = watch.listen({ path in end.feed.yield(path) }) {
             feed.onTermination = { [watch] _ in watch.forget(id) }
         }
@@ -127,7 +127,7 @@ extension NWPathMonitor: AsyncSequence {
 @available(*, unavailable)
 extension NWPathMonitor.Iterator: Sendable {}
 
-/// Ends an iterator's stream when the watch releases its listener.
+/// Ends an iterator's stream when the path watch releases the iterator's listener.
 private final class FeedEnd: Sendable {
     let feed: AsyncStream<NWPath>.Continuation
 

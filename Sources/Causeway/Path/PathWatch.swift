@@ -1,7 +1,7 @@
 internal import CausewayRuntime
 internal import CausewaySystem
 
-/// Monitors the network while there are listeners, and calls them when the path changes.
+/// Monitors the network while there are listeners, and calls the listeners when the path changes.
 ///
 /// The object keeps itself alive from ``start()`` until ``stop()``.
 final class PathWatch: Sendable {
@@ -18,7 +18,8 @@ final class PathWatch: Sendable {
         var listeners: [UInt64: (body: Listener, path: NWPath?)] = [:]
         var lastID: UInt64 = 0
 
-        /// Removes all listeners and ends the run. Returns the subscription, which the caller cancels outside the lock.
+        /// Removes all listeners and marks the watch as not running. Returns the subscription, which the caller cancels
+        /// outside the lock.
         mutating func end() -> NetworkStateMonitor.Subscription? {
             listeners = [:]
             (isRunning, hasLooked) = (false, false)
@@ -39,7 +40,7 @@ final class PathWatch: Sendable {
         set { progress.withLock { $0.path = newValue } }
     }
 
-    /// Adds a listener and, if it is the first listener, starts the watch. The listener is called first with the
+    /// Adds a listener and, if it is the first listener, starts the watch. The first call of the listener reports the
     /// current path.
     ///
     /// - Returns: The number for ``forget(_:)``; `nil` if the watch was stopped.
@@ -59,7 +60,7 @@ final class PathWatch: Sendable {
     }
 
     /// Removes a listener. If no listener is left, the watch ends in the same critical section: otherwise another
-    /// thread could add a listener in between, and this listener would get no reports.
+    /// thread could add a listener in between, and the added listener would get no reports.
     func forget(_ id: UInt64) {
         // Release the listener outside the lock: its `deinit` may call this object.
         let (removed, ended) = progress.withLock { progress in

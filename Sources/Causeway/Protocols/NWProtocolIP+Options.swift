@@ -29,7 +29,7 @@ extension NWProtocolIP {
             case `default`
             /// A temporary address (RFC 8981 §3), which makes it harder to track the host.
             case temporary
-            /// A permanent address instead of a temporary one.
+            /// A permanent address instead of a temporary address.
             case stable
         }
 

@@ -71,15 +71,15 @@ extension NWProtocolQUIC {
         /// Counterpart: macOS 13, iOS 16.
         public var usableDatagramFrameSize: Int { values.usableDatagramFrameSize }
 
-        /// The connection's closing error (RFC 9000 §20.2). A program sets its own error before it closes the connection; after the peer
-        /// has closed it, the value is the peer's error.
+        /// The connection's closing error (RFC 9000 §20.2). A program sets its own error before it closes the
+        /// connection; after the peer has closed the connection, the value is the peer's error.
         public var applicationError: NWProtocolQUIC.ApplicationError {
             get { values.applicationError }
             set { update { $0.applicationError = newValue } }
         }
 
-        /// The error code that ends the stream (RFC 9000 §19.4). A program sets its own code before it cancels the stream; after the peer
-        /// has reset it, the value is the peer's code.
+        /// The error code that ends the stream (RFC 9000 §19.4). A program sets its own code before it cancels the
+        /// stream; after the peer has reset the stream, the value is the peer's code.
         public var streamApplicationErrorCode: UInt64 {
             get { values.streamApplicationErrorCode }
             set { update { $0.streamApplicationErrorCode = newValue } }

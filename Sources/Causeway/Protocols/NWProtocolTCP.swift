@@ -30,13 +30,14 @@ public class NWProtocolTCP: NWProtocol, @unchecked Sendable {
 
         /// The subflows of a Multipath TCP connection (RFC 8684), oldest first, at most eight.
         ///
-        /// Empty if the connection uses plain TCP: because ``NWParameters/multipathServiceType-swift.property`` is `.disabled`, or because
-        /// the peer, a device on the path or the kernel does not support Multipath TCP. An addition of Causeway.
+        /// Empty if the connection uses plain TCP: because ``NWParameters/multipathServiceType-swift.property`` is
+        /// `.disabled`, or because the peer, a device on the path or the kernel does not support Multipath TCP. Apple's
+        /// framework has no counterpart.
         public var subflows: [Subflow] {
             (source?.subflowAddresses ?? []).map { Subflow(localEndpoint: $0.local, remoteEndpoint: $0.remote) }
         }
 
-        /// One of the TCP connections that make up a Multipath TCP connection. An addition of Causeway.
+        /// One of the TCP connections that make up a Multipath TCP connection. Apple's framework has no counterpart.
         public struct Subflow: Hashable, Sendable {
             /// The subflow's local endpoint: an address on one of this host's interfaces.
             public let localEndpoint: NWEndpoint
@@ -46,7 +47,7 @@ public class NWProtocolTCP: NWProtocol, @unchecked Sendable {
     }
 }
 
-/// Supplies the values for ``NWProtocolTCP/Metadata``: a TCP socket's flow.
+/// Supplies the values for ``NWProtocolTCP/Metadata``. A TCP socket's flow conforms to this protocol.
 package protocol TCPMetadataSource: AnyObject, Sendable {
     /// The number of bytes in the receive buffers.
     var availableReceiveBuffer: UInt32 { get }

@@ -30,12 +30,12 @@ package final class ProxyChallenges: Sendable {
     private struct State {
         /// The latest refusal for each tunnel destination, so that concurrent loads do not see each other's refusals.
         var refusals: [String: Refusal] = [:]
-        /// Challenges for the next connection to answer in its first request.
+        /// The challenges that the next connection answers in its first request.
         var unanswered: [String] = []
         var credential: ProxyConfiguration.Credential?
         /// Authenticates later connections with a multi-message scheme.
         var authenticator: (any ConnectionAuthenticator)?
-        /// Authentications whose first message already exists. Each of the next connections takes one.
+        /// Authentications whose first message already exists. Each new connection takes one of them.
         var begun: [BegunAuthentication] = []
         /// Credentials for forwarded requests.
         var forwarded = ForwardedCredentials()
@@ -147,7 +147,7 @@ package final class ProxyChallenges: Sendable {
     }
 }
 
-/// Credentials for the requests forwarded by a proxy, and the challenges to answer.
+/// The credentials for requests that a proxy forwards, and the challenges that these requests answer.
 struct ForwardedCredentials: Sendable {
     var cache = AuthorizationCache()
     /// All `Proxy-Authenticate` values from the latest refusal.

@@ -36,11 +36,12 @@ extension ProxyConfiguration {
 
     /// The proxy from ``environment(forScheme:_:)`` for one endpoint, and the variable or exception that determined it.
     package struct EnvironmentDecision: Sendable {
-        /// The variable with the proxy for the scheme, if any.
+        /// The environment variable that specifies the proxy for the scheme; `nil` if there is none.
         package var variable: String?
         /// The proxy to use; `nil` for a direct connection.
         package var proxy: ProxyConfiguration?
-        /// The `NO_PROXY` entry, or this host's name, if it excludes the endpoint.
+        /// The `NO_PROXY` entry, or the name of this host, that excludes the endpoint from the proxy; `nil` if the
+        /// endpoint is not excluded.
         package var exception: String?
     }
 

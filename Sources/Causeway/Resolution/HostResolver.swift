@@ -77,7 +77,7 @@ public struct HostResolver: Sendable {
         }
     }
 
-    /// Queries the program's DNS server for a name's addresses: for one IP version, or for both.
+    /// Queries ``server`` for a name's addresses: for one IP version, or for both.
     private func addressRecords(of name: String, _ family: Family?) async throws(NWError) -> [Address] {
         var found: [Address] = []
         var failure: NWError?

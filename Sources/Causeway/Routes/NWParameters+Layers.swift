@@ -56,7 +56,7 @@ extension NWParameters {
             openings: peerSpeaksFirst ? UnfinishedOpenings() : nil)
     }
 
-    /// Whether the client sends the first message of the handshake directly above the transport. `false` for the
+    /// Whether the client sends the first message of the lowest handshake above the transport. `false` for the
     /// program's framers, because it is unknown which side sends first.
     private var peerSpeaksFirst: Bool {
         let lowest = defaultProtocolStack.applicationProtocols.last
@@ -75,7 +75,7 @@ private enum Recipe: Sendable {
 
     /// Creates the shared settings for a protocol.
     ///
-    /// - Parameter carrier: Whether a stream, messages or datagrams are below the protocol.
+    /// - Parameter carrier: The kind of content below the protocol: a stream, messages or datagrams.
     init(
         _ options: NWProtocolOptions, isServer: Bool, isDatagram: Bool, allowsEarlyData: Bool = false,
         over carrier: TLVStage.Carrier = .stream
@@ -149,7 +149,7 @@ private struct StackContext: Sendable {
         self.isDatagram = isDatagram
     }
 
-    /// For a client, the host to authenticate with TLS.
+    /// The host that a TLS client authenticates.
     var host: NWEndpoint.Host? {
         switch remote {
         case .hostPort(let host, _): host

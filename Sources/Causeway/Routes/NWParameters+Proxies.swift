@@ -4,8 +4,8 @@ internal import CausewayTypes
 internal import CausewayWire
 
 extension NWParameters {
-    /// Returns the routes to an endpoint, most preferred first, if proxies apply to it. Empty if no proxy applies, or
-    /// if none of them can carry the connection and a direct connection is allowed.
+    /// Returns the routes to an endpoint, most preferred first, if proxies apply to it. Empty if no proxy applies. Also
+    /// empty if no applicable proxy can carry the connection, and a direct connection is allowed.
     ///
     /// - Throws: `.posix(.ENOTSUP)` if no applicable proxy can carry the connection and a direct connection is not
     ///   allowed, `.posix(.EINVAL)` for invalid domain lists and chains.
@@ -74,12 +74,12 @@ extension NWParameters {
 enum ProxyStep: Sendable {
     /// TLS to the proxy.
     case security(TLSConfiguration, host: NWEndpoint.Host, port: UInt16)
-    /// SOCKS handshake: the next destination, the proxy, and the final destination after all steps.
+    /// A SOCKS handshake. The values are the next destination, the proxy, and the final destination after all steps.
     case socks(TunnelDestination, ProxyConfiguration, for: TunnelDestination)
-    /// CONNECT handshake: the next destination, the proxy, and the final destination after all steps.
+    /// A CONNECT handshake. The values are the next destination, the proxy, and the final destination after all steps.
     case connect(TunnelDestination, ProxyConfiguration, for: TunnelDestination)
-    /// Forwarding of requests by an HTTP proxy: the first request's destination and the proxy. If the proxy requires
-    /// that, this step authenticates the connection.
+    /// An HTTP proxy forwards the requests. The values are the first request's destination and the proxy. If the proxy
+    /// requires authentication of the connection, this step performs it.
     case forward(TunnelDestination, ProxyConfiguration)
     /// Adds the SOCKS 5 header to each datagram (RFC 1928 §7). The relay was requested over a separate connection to
     /// the proxy.
@@ -240,7 +240,7 @@ extension ProxyConfiguration {
         try passage(to: destination, for: destination, isForwarding: isForwarding)
     }
 
-    /// Returns the steps to a destination, which can be the next proxy in a chain to `end`.
+    /// Returns the steps to `destination`: the final destination `end`, or the next proxy in a chain.
     private func passage(
         to destination: TunnelDestination, for end: TunnelDestination, isForwarding: Bool
     ) throws(NWError) -> [ProxyStep] {

@@ -34,8 +34,9 @@ final class PACStore: Sendable {
     private struct State: Sendable {
         var entries: [Key: Entry] = [:]
         var fetches: [UInt64: Fetch] = [:]
-        /// The numbers of the fetches that later requests join, and whose scripts are cached. ``forget(partition:)`` removes a fetch from
-        /// this list; it then only answers its own requests.
+        /// The numbers of the current fetches. Later requests for the same script join the current fetch. When the
+        /// fetch ends, the script is cached. After ``forget(partition:)`` has removed a fetch from this list, the fetch
+        /// only answers the requests that had already joined.
         var current: [Key: UInt64] = [:]
         var lastNumber: UInt64 = 0
 
@@ -44,7 +45,7 @@ final class PACStore: Sendable {
             return lastNumber
         }
 
-        /// Removes a fetch that has ended. `isCurrent` is `false` if the cache was cleared since its start.
+        /// Removes a fetch that has ended. `isCurrent` is `false` if the cache was cleared after the fetch had started.
         mutating func remove(_ number: UInt64) -> (fetch: Fetch, isCurrent: Bool)? {
             guard let fetch = fetches.removeValue(forKey: number) else { return nil }
             guard current[fetch.key] == number else { return (fetch, false) }
@@ -73,7 +74,7 @@ final class PACStore: Sendable {
     ///   are in a higher layer.
     init(_ fetcher: @escaping Fetcher) { self.fetcher = fetcher }
 
-    /// Removes the scripts of a privacy context. Scripts that are being fetched are not cached.
+    /// Removes the scripts of a privacy context. A script that is being fetched is not cached when it arrives.
     func forget(partition: UInt64) {
         state.withLock { state in
             state.entries = state.entries.filter { $0.key.partition != partition }

@@ -19,10 +19,10 @@ public typealias CFURL = URL
 public typealias CFDate = Date
 /// Any object.
 public typealias CFTypeRef = AnyObject
-/// The type of an object.
+/// A number that identifies the type of an object.
 public typealias CFTypeID = UInt
 
-/// Returns the type of an object of the Security interface; 0 for all other objects.
+/// Returns the type number of an object of the Security interface; 0 for all other objects.
 public func CFGetTypeID(_ cf: CFTypeRef?) -> CFTypeID {
     switch cf {
     case is SecCertificate: SecCertificateGetTypeID()
@@ -34,15 +34,15 @@ public func CFGetTypeID(_ cf: CFTypeRef?) -> CFTypeID {
     }
 }
 
-/// Returns the type of certificates.
+/// Returns the type number of ``SecCertificate`` objects.
 public func SecCertificateGetTypeID() -> CFTypeID { 1 }
-/// Returns the type of identities.
+/// Returns the type number of ``SecIdentity`` objects.
 public func SecIdentityGetTypeID() -> CFTypeID { 2 }
-/// Returns the type of keys.
+/// Returns the type number of ``SecKey`` objects.
 public func SecKeyGetTypeID() -> CFTypeID { 3 }
-/// Returns the type of policies.
+/// Returns the type number of ``SecPolicy`` objects.
 public func SecPolicyGetTypeID() -> CFTypeID { 4 }
-/// Returns the type of trust objects.
+/// Returns the type number of ``SecTrust`` objects.
 public func SecTrustGetTypeID() -> CFTypeID { 5 }
 
 /// A memory allocator. The only value is ``kCFAllocatorDefault``.

@@ -59,7 +59,7 @@ private func property(_ label: String, _ seconds: Int64) -> CFDictionary {
 }
 
 extension SecCertificate {
-    /// The validity period in seconds since 1970; `nil` if malformed.
+    /// The validity period in seconds since 1970; `nil` if the certificate is malformed.
     fileprivate var validity: (start: Int64, end: Int64)? {
         guard let read = try? Certificate(der: [UInt8](data)), read.notBefore != .min, read.notAfter != .min else {
             return nil

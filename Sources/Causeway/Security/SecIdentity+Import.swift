@@ -59,7 +59,7 @@ extension SecIdentity {
 extension sec_identity_t {
     /// Returns the identity for the TLS engine.
     ///
-    /// - Throws: `.tls` with `errSSLBadCert` if certificate and key are malformed or do not match.
+    /// - Throws: `.tls` with `errSSLBadCert` if the certificate or the key is malformed, or if they do not match.
     package func engineIdentity() throws(NWError) -> TLSIdentity {
         do throws(TLSFailure) {
             // `SecIdentityCreate` may have combined the key with another certificate, so compare the certificates.

@@ -79,8 +79,8 @@ public func SecKeyGetBlockSize(_ key: SecKey) -> Int {
     key.publicInfo.map { ($0.info.bitCount + 7) / 8 } ?? 0
 }
 
-/// Returns a short human-readable description: the common name, or the whole subject if there is no common name. `nil` if the certificate
-/// is malformed.
+/// Returns a short human-readable description of a certificate: the common name, or the whole subject if there is no
+/// common name. `nil` if the certificate is malformed.
 ///
 /// Counterpart: macOS 10.6, iOS 2.
 @discardableResult
@@ -88,9 +88,9 @@ public func SecCertificateCopySubjectSummary(_ certificate: SecCertificate) -> C
     certificate.read().map { $0.commonName ?? $0.description }
 }
 
-/// Returns the most specific common name of the subject, or `nil` if there is none.
+/// Stores the most specific common name of a certificate's subject in `commonName`; `nil` if there is none.
 ///
-/// - Returns: ``errSecDecode`` if the certificate is malformed.
+/// - Returns: `errSecSuccess`, or ``errSecDecode`` if the certificate is malformed.
 ///
 /// Counterpart: macOS 10.5, iOS 10.3.
 @discardableResult
@@ -102,7 +102,7 @@ public func SecCertificateCopyCommonName(
     return errSecSuccess
 }
 
-/// Returns the serial number, most significant byte first.
+/// Returns a certificate's serial number, most significant byte first.
 ///
 /// Counterpart: macOS 10.13, iOS 11.
 @discardableResult

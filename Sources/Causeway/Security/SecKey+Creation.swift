@@ -4,9 +4,9 @@ public import FoundationEssentials
 /// Generates a private key in memory. ``SecKeyCopyPublicKey(_:)`` returns the public key.
 ///
 /// - Parameters:
-///   - parameters: ``kSecAttrKeyType`` and ``kSecAttrKeySizeInBits``: RSA with 1,024 to 4,096 bits, or a curve with 256, 384 or 521 bits.
-///     There is no keychain and no Secure Enclave: ``kSecAttrIsPermanent`` and ``kSecAttrTokenID`` are errors. Other attributes are
-///     without effect.
+///   - parameters: ``kSecAttrKeyType`` and ``kSecAttrKeySizeInBits``: RSA with 1,024 to 4,096 bits, or a curve with
+///     256, 384 or 521 bits. There is no keychain and no Secure Enclave: the value `true` for ``kSecAttrIsPermanent``,
+///     and any ``kSecAttrTokenID``, are errors. Other attributes have no effect.
 ///   - error: `errSecParam`, or `errSecUnimplemented` for a key that would be stored outside of the program's memory.
 /// - Returns: The key; `nil` on an error. Generating an RSA key can take several seconds.
 ///
@@ -38,9 +38,11 @@ public func SecKeyCreateRandomKey(
 /// - Parameters:
 ///   - keyData: RSA: RSAPublicKey or RSAPrivateKey in DER (RFC 8017 §A.1), with 1,024 to 8,192 bits. Elliptic curves: the uncompressed
 ///     point on P-256, P-384 or P-521, followed by the private value for a private key (ANSI X9.63).
-///   - attributes: ``kSecAttrKeyType`` and ``kSecAttrKeyClass``. The bytes determine the size: ``kSecAttrKeySizeInBits`` is without
-///     effect. ``kSecAttrIsPermanent`` and ``kSecAttrTokenID`` are errors, as in ``SecKeyCreateRandomKey(_:_:)``.
-///   - error: `errSecParam` for malformed bytes, for numbers that do not belong together, and for wrong attributes.
+///   - attributes: ``kSecAttrKeyType`` and ``kSecAttrKeyClass``. The bytes determine the size:
+///     ``kSecAttrKeySizeInBits`` has no effect. Attributes that would store the key are errors, as in
+///     ``SecKeyCreateRandomKey(_:_:)``.
+///   - error: `errSecParam` for malformed bytes, for key components that do not match, and for wrong attributes;
+///     `errSecUnimplemented` for a key that would be stored outside of the program's memory.
 /// - Returns: `nil` on an error.
 ///
 /// Counterpart: macOS 10.12, iOS 10.
@@ -130,7 +132,8 @@ private struct KeyRequest {
         }
     }
 
-    /// Refuses attributes that would store the key. If they were ignored, the program could not find the key later.
+    /// Throws an error for attributes that would store the key. If the attributes were ignored, the program could not
+    /// find the key later.
     private static func refuseStorage(_ attributes: CFDictionary) throws(CFError) {
         if let value = attributes[kSecAttrIsPermanent], !["false", "0"].contains(text(value)) {
             throw CFError(

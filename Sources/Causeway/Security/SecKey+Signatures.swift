@@ -64,7 +64,8 @@ public func SecKeyVerifySignature(
     }
 }
 
-/// Whether a key supports an algorithm: private keys sign, public keys verify, and the type and size of the key must suit.
+/// Whether a key supports an algorithm: private keys sign, public keys verify, and the algorithm must fit the type and
+/// size of the key.
 ///
 /// Counterpart: macOS 10.12, iOS 10.
 @discardableResult
@@ -88,7 +89,7 @@ extension SecKey {
 
     /// Returns the TLS engine's signature scheme for an algorithm.
     ///
-    /// - Throws: `errSecParam` if this key does not support it, or for an input of the wrong length.
+    /// - Throws: `errSecParam` if this key does not support the algorithm, or if the input has the wrong length.
     fileprivate func scheme(
         _ algorithm: SecKeyAlgorithm, _ operation: SecKeyOperationType, _ count: Int
     ) throws(CFError) -> SignatureScheme {

@@ -56,12 +56,12 @@ extension SecProtocolOptionValues {
         package var identity: Data
     }
 
-    /// The pre-shared keys, and the settings for the choice of one key.
+    /// The pre-shared keys, and the settings that determine which key is used.
     package struct PreSharedKeys: Sendable, Equatable {
         package var keys: [PreSharedKey] = []
-        /// The server's hint.
+        /// The hint with which a server tells clients which key to use.
         package var identityHint: Data?
-        /// Selects a client's key by the server's hint.
+        /// The block that selects a client's key according to the server's hint.
         package var selection: SecProtocolBlock<sec_protocol_pre_shared_key_selection_t>?
     }
 
@@ -75,9 +75,9 @@ extension SecProtocolOptionValues {
             package static let tickets = Name(rawValue: 1)
             package static let resumption = Name(rawValue: 2)
             package static let falseStart = Name(rawValue: 4)
-            /// Stapled OCSP responses.
+            /// Whether to request stapled OCSP responses.
             package static let ocsp = Name(rawValue: 8)
-            /// Signed certificate timestamps.
+            /// Whether to request signed certificate timestamps.
             package static let sct = Name(rawValue: 16)
             package static let renegotiation = Name(rawValue: 32)
         }
@@ -107,10 +107,11 @@ extension SecProtocolOptionValues {
 
     /// Whether and how the peer's certificate is validated.
     package struct PeerRules: Sendable, Equatable {
-        /// `nil` for the default: a client requires the server's certificate, and a server does not request the client's certificate.
+        /// Whether the peer must authenticate itself. By default (`nil`), a client requires the server's certificate,
+        /// and a server does not request the client's certificate.
         package var authentication: PeerAuthentication?
         package var trust = TLSTrustRules()
-        /// Replaces the validation of the system.
+        /// The program's block that validates the peer instead of the system.
         package var verify: SecProtocolBlock<sec_protocol_verify_t>?
 
         /// Stores an asynchronous validator as a verify block.

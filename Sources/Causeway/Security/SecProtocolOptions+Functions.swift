@@ -160,7 +160,7 @@ public func sec_protocol_options_add_pre_shared_key(
     options.update { $0.preSharedKeys.keys.append(key) }
 }
 
-/// Sets the hint that tells clients which pre-shared key to use (RFC 4279 §2). For servers.
+/// Sets the hint with which a server tells its clients which pre-shared key to use (RFC 4279 §2).
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 public func sec_protocol_options_set_tls_pre_shared_key_identity_hint(

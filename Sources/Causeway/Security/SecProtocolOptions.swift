@@ -40,7 +40,7 @@ public typealias sec_protocol_pre_shared_key_selection_t = (
 
 private let blockCount = Atomic<UInt64>(0)
 
-/// A block of the program and the queue on which to call it.
+/// A program's block, and the queue on which the block is called.
 package struct SecProtocolBlock<Block>: Sendable, Equatable {
     package let block: Unchecked<Block>
     package let queue: DispatchQueue

@@ -45,7 +45,7 @@ public final class sec_identity_t: Sendable {
 @discardableResult
 public func sec_trust_create(_ trust: SecTrust) -> sec_trust_t? { sec_trust_t(trust) }
 
-/// Unwraps a trust object. Use `takeRetainedValue()`.
+/// Unwraps a trust object. Call `takeRetainedValue()` on the result.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult
@@ -82,7 +82,7 @@ public func sec_identity_access_certificates(
     return !identity.chain.isEmpty
 }
 
-/// Unwraps an identity. Use `takeRetainedValue()`.
+/// Unwraps an identity. Call `takeRetainedValue()` on the result.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult
@@ -106,7 +106,7 @@ public func sec_certificate_create(_ certificate: SecCertificate) -> sec_certifi
     sec_certificate_t(certificate)
 }
 
-/// Unwraps a certificate. Use `takeRetainedValue()`.
+/// Unwraps a certificate. Call `takeRetainedValue()` on the result.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult

@@ -4,7 +4,7 @@ public import CausewayTypes
 
 /// No error.
 public let errSecSuccess: OSStatus = 0
-/// No error. The value is the general Mac OS name for success.
+/// No error. This is the general Mac OS name for success.
 public let noErr: OSStatus = 0
 /// The function is not implemented.
 public let errSecUnimplemented: OSStatus = -4
@@ -52,7 +52,7 @@ public let errSecHostNameMismatch: OSStatus = -67602
 public let errSecInvalidExtendedKeyUsage: OSStatus = -67609
 /// The authority is not allowed to sign certificates.
 public let errSecInvalidCertAuthority: OSStatus = -67826
-/// A check of the program rejected the certificate.
+/// The program's own check rejected the certificate.
 public let errSecVerifyActionFailed: OSStatus = -67825
 /// A host presents the certificate of an authority as its own certificate.
 public let errSecCertificateIsCA: OSStatus = -67902
@@ -83,7 +83,7 @@ let securityStatusTexts: [OSStatus: String] = [
 ]
 
 extension CFError {
-    /// Creates an error with a result code of the Security interface and its own text.
+    /// Creates an error from a result code of the Security interface and a text.
     convenience init(_ status: OSStatus, _ text: String) {
         let underlying: NWError =
             switch status {
@@ -119,7 +119,7 @@ public let kSecAttrKeyTypeECSECPrimeRandom: CFString = "73"
 public let kSecAttrKeyTypeEC: CFString = "73"
 /// Attribute key: the size of the key in bits.
 public let kSecAttrKeySizeInBits: CFString = "bsiz"
-/// Attribute key: public or private.
+/// Attribute key: whether the key is public or private.
 public let kSecAttrKeyClass: CFString = "kcls"
 /// Key class: public key.
 public let kSecAttrKeyClassPublic: CFString = "0"
@@ -129,19 +129,19 @@ public let kSecAttrKeyClassPrivate: CFString = "1"
 ///
 /// Counterpart: macOS 10.6, iOS 2.
 public let kSecAttrIsPermanent: CFString = "perm"
-/// Attribute key: the token that stores the key. An error, because there are no tokens.
+/// Attribute key: the token that stores the key. This attribute is an error, because there are no tokens.
 ///
 /// Counterpart: macOS 10.12, iOS 9.
 public let kSecAttrTokenID: CFString = "tkid"
-/// Token: the Secure Enclave.
+/// Value of ``kSecAttrTokenID``: the Secure Enclave.
 ///
 /// Counterpart: macOS 10.12, iOS 9.
 public let kSecAttrTokenIDSecureEnclave: CFString = "com.apple.setoken"
-/// Attribute key: the label in the keychain. Without effect.
+/// Attribute key: the label in the keychain. This attribute has no effect.
 ///
 /// Counterpart: macOS 10.6, iOS 2.
 public let kSecAttrLabel: CFString = "labl"
-/// Attribute key: the program's tag in the keychain. Without effect.
+/// Attribute key: the program's tag in the keychain. This attribute has no effect.
 ///
 /// Counterpart: macOS 10.6, iOS 2.
 public let kSecAttrApplicationTag: CFString = "atag"
@@ -158,13 +158,13 @@ public let kSecPublicKeyAttrs: CFString = "public"
 public let kSecImportToMemoryOnly: CFString = "memory"
 /// Option key: the password for ``SecPKCS12Import(_:_:_:)``.
 public let kSecImportExportPassphrase: CFString = "passphrase"
-/// Item key: the label.
+/// Key in the dictionary of an imported item: the label.
 public let kSecImportItemLabel: CFString = "label"
-/// Item key: the key identifier.
+/// Key in the dictionary of an imported item: the identifier of the cryptographic key.
 public let kSecImportItemKeyID: CFString = "keyid"
-/// Item key: the trust object.
+/// Key in the dictionary of an imported item: the trust object.
 public let kSecImportItemTrust: CFString = "trust"
-/// Item key: the certificates.
+/// Key in the dictionary of an imported item: the certificates.
 public let kSecImportItemCertChain: CFString = "chain"
-/// Item key: the identity.
+/// Key in the dictionary of an imported item: the identity.
 public let kSecImportItemIdentity: CFString = "identity"

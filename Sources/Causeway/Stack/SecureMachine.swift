@@ -76,7 +76,7 @@ struct SecureMachine: Sendable {
         pump()
     }
 
-    /// Sends close_notify and closes the stream below, or aborts it.
+    /// Sends close_notify and closes the stream below. If `isInterrupted` is `true`, aborts the stream below instead.
     mutating func close(isInterrupted: Bool, at now: Duration) {
         guard phase != .closed, phase != .closing else { return }
         let wasOpen = phase == .open

@@ -77,7 +77,8 @@ public final class NetworkBrowser<Provider>: Sendable, CustomDebugStringConverti
     /// Browses until the task is cancelled or the browser fails. Each time the results change, calls a closure with all current results.
     /// Can be called only once.
     ///
-    /// If the results change while the closure runs, it is called once more afterwards, with the latest results.
+    /// If the results change while the closure runs, the closure is called once more afterwards, with the latest
+    /// results.
     ///
     /// - Throws: The closure's error; the browser's error; `.posix(.EALREADY)` for a second call.
     ///
@@ -160,7 +161,7 @@ extension NetworkBrowser {
                 await move(to: State(state))
                 if case .failed(let error) = state { throw error }
             case .resultsChanged:
-                // Changes during the closure call are combined into one call.
+                // All changes that occur while the closure runs are combined into one more call of the closure.
                 let results = browser.browseResults
                 guard results != told else { continue }
                 told = results

@@ -5,7 +5,7 @@ package import FoundationEssentials
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol NetworkProtocolOptions: SendableMetatype {
-    /// The element type below this one.
+    /// The type of the stack element below this element.
     associatedtype BelowProtocol
     /// Per-connection state for the element.
     associatedtype ProtocolStorage: ConnectionStorage = DefaultProtocolStorage

@@ -1,4 +1,4 @@
-/// Options for the protocols in a stack, in ``NWParameters/ProtocolStack`` order.
+/// The options of the protocols in a stack, in the order of ``NWParameters/ProtocolStack``.
 package struct StackLayers: Sendable {
     /// The application protocols; the first one is nearest to the program.
     package var application: [NWProtocolOptions] = []
@@ -25,7 +25,7 @@ package struct StackLayers: Sendable {
         return layers
     }
 
-    /// Adds an element that follows the top element in a builder list, and the elements below the added one.
+    /// Adds an element that follows the top element in a builder list, and the elements below the added element.
     ///
     /// The element replaces the transport or network options, or the application protocol with the same definition. An
     /// application protocol with a new definition is added below the other application protocols.

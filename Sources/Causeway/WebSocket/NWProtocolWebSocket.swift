@@ -8,7 +8,7 @@ internal import CausewayTypes
 /// Counterpart: macOS 10.15, iOS 13.
 // SAFETY: the class has no stored properties.
 public class NWProtocolWebSocket: NWProtocol, @unchecked Sendable {
-    /// The WebSocket definition, which identifies it in a protocol stack.
+    /// The definition that identifies WebSocket in a protocol stack.
     public static let definition = NWProtocolDefinition(name: "websocket")
 
     /// A version of the protocol.

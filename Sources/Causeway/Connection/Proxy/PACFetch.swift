@@ -162,7 +162,7 @@ private struct Ending {
 }
 
 extension PACStore {
-    /// The store for all connections in the process.
+    /// The proxy script store that all connections in the process share.
     static let shared = PACStore { location, limits, completion in
         PACFetch(location, limits, completion)
     }

@@ -23,7 +23,7 @@ extension ProxyConfiguration {
         package var entries: [Entry] = []
         /// The reason why there is no result.
         package var failure: String?
-        /// The texts that the script passed to `alert`, and the names that it looked up, with their addresses.
+        /// The texts that the script passed to `alert`, and the names that the script looked up, with their addresses.
         package var alerts: [String] = []
         package var lookups: [(name: String, addresses: [String])] = []
         package var fetchDuration: Duration = .zero

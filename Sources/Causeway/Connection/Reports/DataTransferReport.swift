@@ -7,7 +7,8 @@ extension NWConnection {
     public struct DataTransferReport: CustomDebugStringConvertible, Sendable {
         /// The duration of the period, in seconds.
         public let duration: TimeInterval
-        /// The sum over all paths. A value that cannot be added, such as a round-trip time, is taken from the primary path.
+        /// The sum of the reports for all paths. A value that cannot be added, such as a round-trip time, is taken from
+        /// the primary path.
         public let aggregatePathReport: NWConnection.DataTransferReport.PathReport
         /// One report for each path that was used.
         public let pathReports: [NWConnection.DataTransferReport.PathReport]

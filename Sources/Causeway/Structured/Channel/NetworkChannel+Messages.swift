@@ -5,7 +5,8 @@ internal import CausewayTypes
 public import FoundationEssentials
 
 extension NetworkChannel where ApplicationProtocol: MessageProtocol {
-    // Disfavored, so that the compiler selects the faster UDP sequence unless the program declares the type `AsyncThrowingStream`.
+    // This property is disfavored, so that the compiler selects the faster UDP sequence unless the program declares the
+    // type `AsyncThrowingStream`.
     /// Received messages as a sequence. It ends when the peer sends no more messages or an error occurs. Each step receives one message.
     @_disfavoredOverload
     public var messages: AsyncThrowingStream<ApplicationProtocol.Message<ApplicationProtocol.ContentType>, any Error> {
@@ -86,7 +87,7 @@ extension NetworkChannel where ApplicationProtocol == UDP {
 
     /// Waits until at least one datagram has arrived, then receives all datagrams that have arrived.
     ///
-    /// An addition of Causeway: one call receives a batch of datagrams.
+    /// One call receives a batch of datagrams. Apple's framework has no counterpart.
     ///
     /// - Throws: `.posix(.EOPNOTSUPP)` if there are protocols above UDP, or the connection's error.
     ///

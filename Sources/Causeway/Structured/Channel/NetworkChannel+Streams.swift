@@ -9,9 +9,10 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
     ///   - endOfStream: Whether this is the final content to send. Receiving is still possible.
     ///   - builder: Metadata for the protocols below.
     ///
-    /// Cancellation: withdraws content unless the transport has started to send it; in that case it is sent completely.
-    // Inlinable, so that the compiler knows the stack type at the call. In a generic function, each waiting task would need a larger and
-    // slower frame.
+    /// Cancellation: withdraws the content. If the transport has already started to send the content, all of it is
+    /// sent.
+    // This method is inlinable, so that the compiler knows the stack type at the call. In a generic function, each
+    // waiting task would need a larger and slower frame.
     @inlinable
     nonisolated(nonsending)
         public func send<Content>(
@@ -24,7 +25,8 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
 
     /// Sends an integer in network byte order. Suspends until the transport has accepted it.
     ///
-    /// Cancellation: withdraws the integer unless the transport has started to send it; in that case it is sent completely.
+    /// Cancellation: withdraws the integer. If the transport has already started to send the integer, all of it is
+    /// sent.
     nonisolated(nonsending)
         public func send<Value>(
             _ value: Value, endOfStream: Bool = false,
@@ -94,7 +96,8 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
         return (value, try metadata(endOfStream: isFinal))
     }
 
-    // Inlinable, so that the compiler can select the metadata type at a call where it knows the stack type.
+    // This method is inlinable, so that the compiler can select the metadata type at a call where the stack type is
+    // known.
     @inlinable
     func metadata(endOfStream: Bool) throws(NWError) -> ApplicationProtocol.Metadata {
         if ApplicationProtocol.self == TCP.self,

@@ -25,8 +25,8 @@ extension NetworkChannel {
         }
     }
 
-    /// Not inlined, like `receiveStackBytes`, so that its variables do not enlarge the frames of tasks that wait for the transport
-    /// directly.
+    /// Like `receiveStackBytes`, this function is not inlined: its variables must not enlarge the frames of tasks that
+    /// wait for the transport directly.
     @inline(never)
     nonisolated(nonsending)
         private func receiveCancellably(

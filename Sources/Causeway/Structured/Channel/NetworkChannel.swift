@@ -70,8 +70,8 @@ where ApplicationProtocol: NetworkProtocolOptions {
     ///
     /// `await withTaskExecutorPreference(connection.taskExecutor) { … }`
     ///
-    /// The tasks of ``NetworkListener`` use it by default. Code on this executor must not block, because that would delay other
-    /// connections. An addition of Causeway.
+    /// The tasks of ``NetworkListener`` use it by default. Code on this executor must not block, because that would
+    /// delay other connections. Apple's framework has no counterpart.
     public var taskExecutor: any TaskExecutor { connection.taskExecutor }
 
     /// The maximum datagram size, in bytes; 0 before the channel is ready, and on a stream.

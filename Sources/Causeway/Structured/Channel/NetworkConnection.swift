@@ -54,8 +54,8 @@ where ApplicationProtocol: NetworkProtocolOptions {
         return storedTunnel
     }
 
-    /// The connection's current path, or until it is ready, the path that it would use now. `nil` before the start and
-    /// after the end.
+    /// The connection's current path. Until the connection is ready, this is the path that it would use now. `nil`
+    /// before the start and after the end.
     public var currentPath: NWPath? { connection.currentPath }
 
     /// The local address and port. `nil` before the connection is ready.

@@ -28,7 +28,8 @@ final class StackRecord: StackListing {
     /// The metadata sources, lowest protocol first.
     private let sources: [any MetadataSource]
 
-    /// - Parameter top: The topmost protocol. WebSocket and framers are not listed, because a message's own metadata describe them.
+    /// - Parameter top: The topmost protocol. WebSocket and framers are not listed, because a message's own metadata
+    ///   describes them.
     init(of channel: StackChannel, over flow: Flow, top: NWProtocolOptions?) {
         self.flow = flow
         var sources = channel.delegates.compactMap { $0 as? any MetadataSource }

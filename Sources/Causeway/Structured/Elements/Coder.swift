@@ -3,7 +3,7 @@
 /// Counterpart: macOS 26, iOS 26.
 public struct Coder<Sending, Receiving, CoderType>: MessageProtocol
 where Sending: Encodable, Receiving: Decodable, CoderType: NetworkCoder {
-    /// The element type below this one.
+    /// The type of the stack element below this element.
     public typealias BelowProtocol = any NetworkProtocolOptions
     /// The content type of a message.
     public typealias ContentType = Receiving

@@ -13,7 +13,7 @@ public protocol FramerProtocol {
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct Framer<T>: MessageProtocol where T: FramerProtocol {
-    /// The element type below this one.
+    /// The type of the stack element below this element.
     public typealias BelowProtocol = any NetworkProtocolOptions
     /// The content type of a message.
     public typealias ContentType = Data

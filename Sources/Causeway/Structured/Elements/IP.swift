@@ -2,7 +2,7 @@
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct IP: NetworkProtocolOptions, Sendable {
-    /// No element is below this one.
+    /// There is no stack element below this element.
     public typealias BelowProtocol = Void
     /// Per-connection state for the element.
     public typealias ProtocolStorage = DefaultProtocolStorage

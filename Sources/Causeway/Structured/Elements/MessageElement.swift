@@ -51,7 +51,7 @@ extension Coder: MessageElement {
         return (value, metadata)
     }
 
-    /// Returns the element's coder. It is stored in the options, because parameters outlive elements.
+    /// Returns the element's coder. The coder is stored in the options, because parameters exist longer than elements.
     static func coder(in options: NWProtocolOptions?) -> CoderType {
         (options as? CoderOptions)?.coder as? CoderType ?? CoderType()
     }

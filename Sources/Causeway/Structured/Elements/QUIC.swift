@@ -4,7 +4,7 @@
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct QUIC: MultiplexProtocol, Sendable {
-    /// The element type below this one.
+    /// The type of the stack element below this element.
     public typealias BelowProtocol = UDP
 
     /// Metadata for received content. It is empty, because content is received on streams.

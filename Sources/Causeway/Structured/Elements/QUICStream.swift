@@ -4,7 +4,7 @@ public import FoundationEssentials
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct QUICStream: StreamProtocol, Sendable {
-    /// No element is below this one.
+    /// There is no stack element below this element.
     public typealias BelowProtocol = Void
     /// Per-connection state for the element.
     public typealias ProtocolStorage = DefaultProtocolStorage
@@ -55,7 +55,7 @@ public struct QUICStream: StreamProtocol, Sendable {
 public struct QUICDatagram: DatagramProtocol, Sendable {
     /// The content type of a message.
     public typealias ContentType = Data
-    /// No element is below this one.
+    /// There is no stack element below this element.
     public typealias BelowProtocol = Void
     /// A message as a tuple of content and metadata.
     public typealias LegacyMessage = (content: Data, metadata: [NWProtocolMetadata]?)

@@ -2,7 +2,7 @@
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct TCP: StreamProtocol, Sendable {
-    /// The element type below this one.
+    /// The type of the stack element below this element.
     public typealias BelowProtocol = IP
     /// Per-connection state for the element.
     public typealias ProtocolStorage = DefaultProtocolStorage

@@ -4,7 +4,7 @@ internal import Dispatch
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct TLS: StreamProtocol, Sendable {
-    /// The element type below this one.
+    /// The type of the stack element below this element.
     public typealias BelowProtocol = TCP
     /// Per-connection state for the element.
     public typealias ProtocolStorage = DefaultProtocolStorage

@@ -5,7 +5,7 @@ public import FoundationEssentials
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct TLV: MessageProtocol {
-    /// The element type below this one.
+    /// The type of the stack element below this element.
     public typealias BelowProtocol = any NetworkProtocolOptions
     /// The content type of a message.
     public typealias ContentType = Data

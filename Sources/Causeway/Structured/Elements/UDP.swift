@@ -6,7 +6,7 @@ public import FoundationEssentials
 public struct UDP: DatagramProtocol, Sendable {
     /// The content type of a message.
     public typealias ContentType = Data
-    /// The element type below this one.
+    /// The type of the stack element below this element.
     public typealias BelowProtocol = IP
     /// A message as a tuple of content and metadata.
     public typealias LegacyMessage = (content: Data, metadata: [NWProtocolMetadata]?)
