@@ -2,8 +2,8 @@ package import CausewaySystem
 internal import Dispatch
 
 extension BonjourEngine {
-    /// Seconds to wait at process exit until all goodbyes are sent. Sending is usually fast, but the loop's thread may
-    /// have to wait for the CPU.
+    /// The maximum time to wait at process exit until all goodbyes are sent. Sending is usually fast, but the loop's
+    /// thread may have to wait for the CPU.
     private static let farewellPatience: DispatchTimeInterval = .seconds(2)
 
     /// Sends goodbyes when the process exits. Without them, other hosts keep the services in their caches for up to 75
@@ -13,7 +13,7 @@ extension BonjourEngine {
     /// Sends goodbyes for all services, including those just withdrawn, and returns when they are sent. Calls no
     /// handlers.
     ///
-    /// Blocks the calling thread for at most two seconds, except on the engine's loop.
+    /// Blocks the calling thread for at most two seconds. Does not block if the caller is on the engine's loop.
     package func farewell() {
         guard !loop.isCurrent else { return leave() }
         let done = DispatchSemaphore(value: 0)

@@ -31,8 +31,8 @@ extension BonjourEngine {
         }
     }
 
-    /// The time until the next look if the kernel did not answer, or had no descriptors or memory for a socket. Nothing
-    /// reports that it has some again.
+    /// The time until the network is read again if the kernel did not answer, or had no descriptors or memory for a
+    /// socket. No event reports that the kernel has these again.
     private static let retryDelay: Duration = .seconds(1)
 
     private func lookLater() {
@@ -61,15 +61,17 @@ extension BonjourEngine {
         for facts in usable {
             if !follow(facts) { lookLater() }
         }
-        // Two interfaces may be on one link, so a link must know the addresses of all, even if its own stay the same.
+        // Two interfaces may be on one link, so each link must know all of this host's addresses, even if its own
+        // addresses stay the same.
         for link in state.value.links.values { link.hostAddresses = own }
-        // A link on which names were still probed may have gone.
+        // A link that is gone may have been the last one on which a name was still being probed.
         for id in state.value.advertising.keys { reportIfSettled(id) }
         state.value.network?.hasLooked = true
         settle()
     }
 
-    /// Opens an interface's link, or updates it. Returns `false` if sockets are missing that may be opened later.
+    /// Opens an interface's link, or updates it. Returns `false` if a socket could not be opened for lack of resources,
+    /// so that the caller tries again later.
     private func follow(_ facts: NetworkSnapshot.Interface) -> Bool {
         guard let link = state.value.links[facts.interface.index] else { return join(facts) }
         if link.adopt(facts, loop, self, by: access.open) {
@@ -129,8 +131,8 @@ extension BonjourEngine: MulticastSocket.Receiver {
 }
 
 extension NetworkSnapshot {
-    /// Interfaces for browsing and advertising: those that are up and can reach other hosts. Loopback is used only
-    /// without any other interface. Bridge ports are left out, because the bridge itself is included.
+    /// Interfaces for browsing and advertising: those that are up and can reach other hosts. Loopback is used only if
+    /// there is no other such interface. Bridge ports are left out, because the bridge itself is included.
     package var multicastInterfaces: [Interface] {
         let running = interfaces.filter { facts in
             facts.isUp && facts.isRunning && facts.supportsMulticast && !facts.isLoopback && !facts.isPointToPoint

@@ -4,10 +4,11 @@ internal import CausewayTypes
 internal import CausewayWire
 
 extension BonjourEngine {
-    /// Uses sleep proxies on all links with registrations: when the machine sleeps, it transfers its records to a
+    /// Uses sleep proxies on all links with registrations: before the machine sleeps, it transfers its records to a
     /// proxy.
     ///
-    /// Use this only on hosts that a packet can wake, because the proxy answers as if this host were awake.
+    /// Use this only on hosts that a network packet can wake from sleep, because the proxy answers as if this host were
+    /// awake.
     package func useSleepProxies() {
         loop.execute {
             guard !self.state.value.sleep.usesProxies else { return }

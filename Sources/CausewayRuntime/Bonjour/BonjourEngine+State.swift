@@ -9,7 +9,7 @@ extension BonjourEngine {
         var links: [Int: LinkDriver] = [:]
         var asking: [QuestionID: Asking] = [:]
         var advertising: [RegistrationID: Advertising] = [:]
-        /// Handlers for registrations that ended with a name conflict. Only a few registrations have one.
+        /// Handlers to call if a registration ends because of a name conflict. Only a few registrations have a handler.
         var losses: [RegistrationID: @Sendable (DNSName) -> Void] = [:]
         var host: HostName
         /// The network while it is monitored; `nil` while multicast DNS is not in use.
@@ -17,7 +17,7 @@ extension BonjourEngine {
         var sleep = SleepState()
         var timer: (id: TimerID, due: Duration)?
         var isPerforming = false
-        /// Whether responses are waiting to be read.
+        /// Whether a later turn of the loop will continue to process responses.
         var isReading = false
         /// Completion handlers for withdrawals, called when the goodbyes are sent.
         var departures: [@Sendable () -> Void] = []
@@ -39,7 +39,7 @@ extension BonjourEngine {
 
     /// The engine's access to the host's network.
     struct NetworkAccess: Sendable {
-        /// Runs the readings, because a reading can block.
+        /// The loop on which the network state is read, because reading it can block.
         var loop: any EventLoop
         var changes: NetworkChangeMonitor
         /// Reads the network state; `nil` if the kernel does not answer.
@@ -59,9 +59,9 @@ extension BonjourEngine {
         let sharesPort: Bool
         /// Whether an earlier network snapshot exists. If so, a link that is new in the next snapshot has just come up.
         var hasLooked = false
-        /// When unused links are closed.
+        /// When to close the unused links; `nil` while links are in use.
         var restDue: Duration?
-        /// The timer that looks again, if the network could not be read or a socket is missing.
+        /// The timer for reading the network again after a reading failed or a socket could not be opened.
         var retry: TimerID?
     }
 
@@ -78,11 +78,11 @@ extension BonjourEngine {
         var usesProxies = false
         /// The owner option's sequence number. It changes with each wake-up.
         private(set) var wakeups = UInt8.random(in: .min ... .max)
-        /// Runs code on the loop after the machine wakes up, even if no timer is due.
+        /// Makes the loop run after the machine wakes up, even if no timer is due.
         private var resumption: ResumptionWatch?
         /// Receives notifications that the machine is about to sleep.
         private var notices: BusWatch<SleepNotices>?
-        /// How long the machine had slept since boot at the latest check.
+        /// The machine's total sleep time since boot, as of the latest check.
         private var slept: Duration = .zero
 
         var isAsleep: Bool { phase == .asleep }
@@ -97,7 +97,7 @@ extension BonjourEngine {
             phase = .awake
         }
 
-        /// Returns whether the phase has changed.
+        /// Changes the phase. Returns whether the new phase differs from the old phase.
         mutating func changed(to next: Phase) -> Bool {
             defer { phase = next }
             return phase != next

@@ -6,8 +6,8 @@ internal import CausewayWire
 extension BonjourEngine {
     var isIdle: Bool { state.value.asking.isEmpty && state.value.advertising.isEmpty }
 
-    /// Performs all pending actions, sends queued messages and sets the timer. Call it after every event for a state
-    /// machine.
+    /// Performs all pending actions, sends queued messages and sets the timer. Call this method after each event that
+    /// was passed to a state machine.
     func settle() {
         // A handler may call this method during the loop below. The outer call then continues until no actions are
         // left.
@@ -64,9 +64,9 @@ extension BonjourEngine {
         }
     }
 
-    /// Reports the registration if its name has passed probing on all its links.
+    /// Reports the registration if its name has passed probing on all links that the registration uses.
     ///
-    /// - Parameter interface: The interface on which it has just passed; `nil` if links have changed.
+    /// - Parameter interface: The interface on which the name has just passed probing; `nil` if links have changed.
     func reportIfSettled(_ id: RegistrationID, on interface: Int? = nil) {
         guard var advertising = state.value.advertising[id], !advertising.isTold else { return }
         let links = state.value.links.values.filter { advertising.concerns($0) && $0.canAnswer }

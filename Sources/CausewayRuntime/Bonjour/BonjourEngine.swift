@@ -16,7 +16,7 @@ package final class BonjourEngine: Sendable {
     package struct Scope: Sendable {
         /// The permitted interfaces; `nil` for all suitable interfaces.
         var interfaces: Set<Int>?
-        /// Whether the engine answers for this host's name and finds its own services.
+        /// Whether the engine answers for this host's name and finds this host's own services.
         var isHost = true
 
         /// The scope for an engine that represents this host, on all its links.
@@ -41,10 +41,10 @@ package final class BonjourEngine: Sendable {
 
         var isTold: Bool { settled == nil }
 
-        /// Records that the name has passed probing on an interface, or that interfaces have gone.
+        /// Records that the name has passed probing on an interface, or that interfaces are gone.
         ///
         /// - Parameter awaited: The interfaces on which the service is registered.
-        /// - Returns: Whether the name has now passed on all of them for the first time.
+        /// - Returns: Whether the name has now passed on all these interfaces for the first time.
         mutating func passed(on interface: Int? = nil, of awaited: Set<Int>) -> Bool {
             guard var passed = settled else { return false }
             if let interface { passed.insert(interface) }
@@ -142,7 +142,7 @@ package final class BonjourEngine: Sendable {
         }
     }
 
-    /// How long withdrawals are collected, so that they share goodbye messages.
+    /// How long withdrawals are collected before goodbyes are sent, so that several services share one message.
     private static let departure: Duration = .milliseconds(5)
 
     /// Withdraws a registration and sends goodbyes. Calls `completion` on the loop when they are sent.
@@ -166,7 +166,8 @@ package final class BonjourEngine: Sendable {
         let completions = state.value.departures
         state.value.departures = []
         for completion in completions { completion() }
-        // The links could not close while completions waited. If no goodbyes must be repeated, no timer closes them.
+        // The links could not close before the completions were called. Check again now: if no goodbyes must be
+        // repeated, no timer triggers a later check.
         settle()
     }
 

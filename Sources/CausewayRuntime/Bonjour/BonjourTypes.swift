@@ -4,15 +4,15 @@ package import CausewayWire
 
 /// An advertised service (RFC 6763).
 package struct ServiceDescription: Sendable, Equatable {
-    /// Any text of at most 63 bytes in Unicode normal form C.
+    /// The service's name: any text of at most 63 bytes in Unicode normal form C.
     package var name: String
     private var content: Content
     /// Whether another name may be chosen after a conflict.
     package let mayRename: Bool
     /// The index of the service's only interface; 0 for all interfaces.
     private let onlyInterface: UInt32
-    /// A unique host name that only this service uses; `nil` to use this host's name. With a unique host name, neither
-    /// it nor the instance name is probed (RFC 6762 §8.1).
+    /// A unique host name that only this service uses; `nil` to use this host's name. With such a host name, neither
+    /// the host name nor the service's name is probed (RFC 6762 §8.1).
     package var ownHost: DNSName?
 
     private enum Content: Sendable, Equatable {
@@ -67,8 +67,8 @@ package struct ServiceDescription: Sendable, Equatable {
         if case .service(let terms) = content { content = .service(terms.saying(text)) }
     }
 
-    /// - Throws: ``DNSServiceType/Mistake`` for a malformed type or an invalid name. A name is invalid if it is empty, contains control
-    ///   characters, or is too long and must not be shortened.
+    /// - Throws: ``DNSServiceType/Mistake`` for a malformed type or an invalid name. A name is invalid if it is empty,
+    ///   contains control characters, or is too long while `mayRename` is `false`.
     package init(
         name: String, typeText: String, port: UInt16, text: [UInt8], mayRename: Bool = true, interfaceIndex: Int? = nil
     ) throws(DNSServiceType.Mistake) {
@@ -81,8 +81,8 @@ package struct ServiceDescription: Sendable, Equatable {
 
     /// Renames the service. The description's copies still share the other attributes.
     ///
-    /// - Throws: ``DNSServiceType/Mistake/name`` for an invalid name, or for a name that would have to be shortened but
-    ///   must not change.
+    /// - Throws: ``DNSServiceType/Mistake/name`` for an invalid name, or for a name that is too long if ``mayRename``
+    ///   is `false`.
     package mutating func rename(to name: String) throws(DNSServiceType.Mistake) {
         let normal = BonjourNames.normal(name)
         let isLong = normal.utf8.count < name.utf8.count && name.utf8.count > 63

@@ -36,7 +36,7 @@ final class LinkDriver {
         hardwareAddress = LinkAddress(facts.link.hardwareAddress).flatMap { $0.bits == 0 ? nil : $0 }
     }
 
-    /// Adopts the interface's new state. Keeps one socket for each of its address families.
+    /// Adopts the interface's new state. Keeps one socket open for each address family of the interface.
     ///
     /// - Parameter open: Opens the sockets.
     /// - Returns: Whether the advertised addresses have changed.
@@ -44,8 +44,8 @@ final class LinkDriver {
         _ facts: NetworkSnapshot.Interface, _ loop: any EventLoop, _ receiver: any MulticastSocket.Receiver,
         by open: MulticastSocket.Opener
     ) -> Bool {
-        // Compare advertised records, not addresses: a deprecated address is no longer advertised, as if it were
-        // removed.
+        // Compare the advertised records, not the addresses: an address that becomes deprecated stays on the interface,
+        // but is no longer advertised.
         let isChanged =
             Self.addressRecords(of: .local, at: facts.addresses) != Self.addressRecords(of: .local, at: addresses)
         addresses = facts.addresses
@@ -57,7 +57,8 @@ final class LinkDriver {
                 do throws(SystemError) {
                     sockets.append(try open(family, interface.index, loop, receiver))
                 } catch {
-                    // After another error, the next network change tries again.
+                    // A shortage of resources is noted for a later attempt. After other errors, the socket is opened at
+                    // the next network change.
                     if error.isShortage { lacksSocket = true }
                 }
             } else {
@@ -102,14 +103,15 @@ final class LinkDriver {
     /// The time after boot during which the machine's services start.
     private static let startingTime: Duration = .seconds(120)
 
-    /// Estimates when the link came up, because many hosts then send at once. The kernel usually adds an address when
+    /// Estimates when the link came up. At that time, many hosts send at once. The kernel usually adds an address when
     /// the link comes up, so the newest address's age is used. An address without a creation time counts as new.
     static func upheaval(of addresses: [NetlinkAddress], at now: Duration) -> Duration {
         guard now >= startingTime else { return now }
         let hundredths = UInt32(truncatingIfNeeded: Int64(now / .milliseconds(10)))
         let youngest = addresses.map { address -> UInt32 in
             let age = address.created.map { hundredths &- $0 } ?? 0
-            // The kernel's tick count and this clock differ slightly: a time just in the future counts as now.
+            // The kernel's tick count and this clock differ slightly: an address that seems to come from the near
+            // future is treated as new.
             return age > .max - 6_000 ? 0 : age
         }.min()
         return now - .milliseconds(10) * Int64(youngest ?? 0)
@@ -155,7 +157,8 @@ final class LinkDriver {
         for socket in sockets where socket.family == family { socket.sendToHost(message.encoded) }
     }
 
-    /// Notifies the state machine if packets to a peer wait for its link-layer address.
+    /// Notifies the state machine if the peer's link-layer address is unresolved, so that packets to the peer cannot be
+    /// sent yet.
     func checkNeighbour(_ peer: MulticastPeer) {
         guard var socket = try? NetlinkSocket(),
             let neighbour = try? socket.neighbour(peer.address, on: interface.index), !neighbour.isResolved
@@ -179,7 +182,7 @@ final class LinkDriver {
         [machine.deadline, pacer.deadline, sleepProxy?.client.deadline].compactMap { $0 }.min()
     }
 
-    /// Queues a unicast message. The rate limit applies too, because one peer may get thousands of answers.
+    /// Queues a unicast message. The rate limit applies too, because thousands of answers may go to one peer.
     func send(_ bytes: [UInt8], to peer: MulticastPeer) { pacer.add(bytes, to: peer) }
 
     /// Describes a received message's origin for the state machine. `isSelf` is set if this host sent the message.

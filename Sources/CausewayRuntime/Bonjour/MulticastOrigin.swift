@@ -16,14 +16,15 @@ package struct MulticastOrigin: Sendable {
         self.link = link
     }
 
-    /// The index of the interface whose link processes the datagram; `nil` if that link's socket receives its own copy.
+    /// The index of the interface whose link processes the datagram. `nil` means that this copy is ignored, because
+    /// that link's socket receives its own copy.
     package var reader: Int? {
-        // If several sockets share the port, the kernel delivers a unicast packet to any of them.
+        // If several sockets share the port, the kernel delivers a unicast packet to an arbitrary one of them.
         guard isMulticast, interface != link else { return interface }
         guard interface != 0 else { return link }
         switch peer.family {
-        // If sockets share the port with `SO_REUSEPORT`, the kernel may deliver the only copy to another interface's
-        // socket.
+        // If sockets share the port with `SO_REUSEPORT`, the kernel may deliver a packet only to the socket of another
+        // interface.
         case .ipv4: return interface
         // An IPv6 socket receives the group's packets from every interface on which any socket has joined the group.
         // Ignore packets from another interface: otherwise this host would treat its own records on its other links as

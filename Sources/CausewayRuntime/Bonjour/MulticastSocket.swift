@@ -14,7 +14,7 @@ final class MulticastSocket: ReadinessHandler {
         func receivedBatch()
     }
 
-    /// Opens a socket that receives, for a family on the interface with this index.
+    /// Opens a socket for a family on the interface with this index. The socket passes its datagrams to the receiver.
     typealias Opener =
         @Sendable (SocketAddress.Family, Int, any EventLoop, any Receiver) throws(SystemError) ->
         MulticastSocket
@@ -26,7 +26,7 @@ final class MulticastSocket: ReadinessHandler {
             : .ipv6(high: 0xFF02_0000_0000_0000, low: 0xFB, port: MulticastDNS.port, scope: UInt32(interface))
     }
 
-    /// Limits: datagrams per system call, and system calls per turn of the loop.
+    /// Limits: first the datagrams per system call, then the system calls per turn of the loop.
     private static let batch = 16
     private static let budget = 16
 
@@ -73,13 +73,14 @@ final class MulticastSocket: ReadinessHandler {
     }
 
     /// Whether another process already uses the port. The kernel may then deliver unicast packets to that process (RFC
-    /// 6762 §15.1). Without a free descriptor, this is unknown, and the result is `true`.
+    /// 6762 §15.1). If no descriptor is free, this is unknown, and the result is `true`.
     static var isPortTaken: Bool {
         guard let socket = try? Socket.open(.ipv4, .datagram) else { return true }
         return (try? Socket.bind(socket.rawValue, to: .ipv4(bits: 0, port: MulticastDNS.port))) == nil
     }
 
-    /// The receive buffer's size in bytes, for response bursts from many hosts or from one with thousands of services.
+    /// The receive buffer's size in bytes, for bursts of responses from many hosts, or from one host with thousands of
+    /// services.
     private static let room = 4 << 20
 
     private static func open(_ family: SocketAddress.Family, on interface: Int) throws(SystemError) -> Descriptor {
@@ -142,8 +143,8 @@ final class MulticastSocket: ReadinessHandler {
         Self.send(bytes, to: peer, over: interface, descriptor)
     }
 
-    /// Sends one datagram to all sockets on this host that have joined the group. A hop limit of 0 keeps it on this
-    /// host.
+    /// Sends one datagram to all sockets on this host that have joined the group. A hop limit of 0 keeps the datagram
+    /// on this host.
     func sendToHost(_ bytes: [UInt8]) {
         let option: SocketOption = family == .ipv4 ? .ipv4MulticastTimeToLive : .ipv6MulticastHopLimit
         guard registration.value != nil, (try? Socket.set(option, to: 0, on: descriptor)) != nil else { return }
@@ -169,7 +170,8 @@ final class MulticastSocket: ReadinessHandler {
     }
 
     func ready(for readiness: Readiness) {
-        // Each report of another datagram would queue one more call.
+        // A later turn already continues to read. Without this check, each report of another datagram would queue one
+        // more turn.
         guard !isReading.value else { return }
         if let timer = retry.value.take() { loop.cancel(timer) }
         var isEmpty = false

@@ -11,7 +11,7 @@ package struct RecordWatch: Sendable {
         package var name: String
         package var type: String
         package var timeToLive: UInt32
-        /// The record's content in the text form of DNS tools.
+        /// The record's content as text, in the format that DNS tools use.
         package var content: String
         /// The domain name in the record's content; `nil` for record types whose content has no name.
         package var target: DNSName?
@@ -53,7 +53,7 @@ package struct RecordWatch: Sendable {
 
     /// Returns the changes as a stream that ends when `limit` has passed or the consumer stops.
     ///
-    /// - Parameter gathering: How long to continue after the first answer.
+    /// - Parameter gathering: How long the stream continues after the first answer; `nil` for no such limit.
     package func events(
         for limit: Duration? = nil, after gathering: Duration? = nil, of engine: BonjourEngine = .shared
     ) -> AsyncStream<Event> {

@@ -2,7 +2,7 @@ internal import CausewayBonjourProtocols
 internal import CausewaySystem
 internal import CausewayWire
 
-/// One link's sleep proxy client: the state machine, its queries, and a socket during a registration.
+/// One link's sleep proxy client: the state machine, its queries, and a socket while a registration is in progress.
 ///
 /// Confined to its loop.
 struct SleepProxyLink {
@@ -13,7 +13,7 @@ struct SleepProxyLink {
 
     init(on loop: any EventLoop) { self.loop = loop }
 
-    /// Sends a message. Ignores errors, like packet loss.
+    /// Sends a message. Ignores errors, because packets can be lost anyway.
     mutating func send(
         _ bytes: [UInt8], to peer: SocketAddress, over interface: Int,
         _ receive: @escaping @Sendable ([UInt8], SocketAddress) -> Void
@@ -86,7 +86,8 @@ final class SleepProxySocket: ReadinessHandler {
     }
 
     func ready(for readiness: Readiness) {
-        // Each report of another datagram would queue one more call.
+        // A later turn already continues to read. Without this check, each report of another datagram would queue one
+        // more turn.
         guard registration.value != nil, !isReading.value else { return }
         if let timer = retry.value.take() { loop.cancel(timer) }
         guard let count = try? reader.value.receive(descriptor, wantsPeer: true) else { return readAgain() }
@@ -111,7 +112,8 @@ final class SleepProxySocket: ReadinessHandler {
         }
     }
 
-    /// Reads again after an error. An ICMP error concerns a datagram sent earlier, and replies may be queued after it.
+    /// Reads again after an error. The error may be an ICMP error for a datagram sent earlier, and replies may be
+    /// queued behind it.
     private func readAgain() {
         guard let pause = failures.value.readFailed() else { return readLater() }
         retry.value = loop.schedule(after: pause) { self.ready(for: .readable) }

@@ -6,7 +6,7 @@ internal import FoundationEssentials
 /// Establishes an outbound connection: runs the attempts and the handshakes above the transport, and chooses the next
 /// attempt.
 extension ConnectionDriver {
-    /// Calls `body` with the establishment so far: all DNS answers and attempts, or `nil` before establishment begins.
+    /// Calls `body` with the history of the establishment so far: all DNS answers and attempts; `nil` before it begins.
     ///
     /// - Parameter body: Called on any thread.
     package func reportProgress(_ body: @escaping @Sendable (EstablishmentFacts?) -> Void) {
@@ -38,12 +38,12 @@ extension ConnectionDriver {
         if let planner = frozen.planner { plan?.begin(planner, on: flow.loop) { plan in self.planned(plan) } }
     }
 
-    /// The maximum number of bytes to offer for the first packet. The kernel adds as many of them to the SYN as fit
-    /// into one packet.
+    /// The maximum number of bytes to offer for the first packet. The kernel sends as many of these bytes with the SYN
+    /// as fit into its packet.
     private static let maximumEarlyContent = 4 << 10
 
-    /// Starts the establishment's connector. Call this with the lock released: the flow may call completions of
-    /// messages that expired before they could be sent, and the program may use the connection in them.
+    /// Starts the establishment's connector. Call this with the lock released: the flow may call the completions of
+    /// messages that expired before they could be sent, and the program may use the connection in these completions.
     private func start(_ connector: Connector) {
         let mayBeEarly = isContentAwaited && frozen.makeLayers == nil
         connector.start(early: mayBeEarly ? flow.earlyContent(atMost: Self.maximumEarlyContent) : Data())
@@ -170,7 +170,8 @@ extension ConnectionDriver {
             }
         case .ended: ended()
         case .failed(let failure):
-            // A failure reported by the program's own protocol is final: the connection fails as if it were ready.
+            // A failure that the program's own protocol reports is final. The connection fails at once, as a ready
+            // connection does, instead of trying the next address.
             if channel.delegates.contains(where: { $0.hasGivenUp }) {
                 flow.confirm()
                 return flow.fail(failure)

@@ -16,8 +16,8 @@ extension ConnectionDriver {
         if channel == nil { ended() }
     }
 
-    /// Fails a connection after both directions have ended, because it can exchange no more content. Later receives
-    /// still return the end of the stream.
+    /// Fails a connection after both directions have ended, because it can exchange no more content. Later receive
+    /// calls still return the end of the stream.
     ///
     /// A connection without a queue does not fail: the tasks that use it receive the end, and their scope closes the
     /// connection.
@@ -38,11 +38,11 @@ extension ConnectionDriver {
 
     package func flowLost(_ error: Failure) { awaitReader(error) }
 
-    /// How long a connection with a failed transport waits for the program to receive the remaining content. Then the
-    /// connection fails.
+    /// How long a connection with a failed transport waits without the program receiving any of the remaining content.
+    /// After that, the connection fails.
     ///
-    /// Many programs stop receiving when a connection fails, so the failure is delayed as long as the program receives.
-    /// A program that never receives must get the failure too, so the delay is limited.
+    /// Many programs stop receiving when a connection fails, so the failure is delayed while the program continues to
+    /// receive. A program that never receives must get the failure too, so the delay is limited.
     private static let readerPatience = Duration.seconds(5)
 
     private func awaitReader(_ error: Failure) {

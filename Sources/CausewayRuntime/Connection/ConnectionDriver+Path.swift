@@ -7,7 +7,7 @@ internal import CausewayWire
 extension ConnectionDriver {
     // MARK: Waiting
 
-    /// The connection's need from the network: a route to addresses, name resolution, a link, or nothing.
+    /// The network services that the connection needs: a route to addresses, name resolution, a link, or nothing.
     package var networkNeed: NetworkNeed {
         guard case .connect(let target, _) = progress.withLock({ progress in progress.origin }) else { return .nothing }
         return Self.networkNeed(of: firstTarget(target))
@@ -29,7 +29,8 @@ extension ConnectionDriver {
     /// Returns the failure to report: `ENETDOWN` if no usable network exists, otherwise `failure`.
     func reason(to failure: Failure) -> Failure {
         guard failure.lacksWay else { return failure }
-        // Reading the model is cheap if other connections already wait for the network, as is usual when it is down.
+        // Reading the model is cheap if other connections already wait for the network, as is usual when the network is
+        // down.
         let model = NetworkStateMonitor.shared.model
         let gate = RetryGate(networkNeed, settings.pathConstraints, in: model)
         return gate.isSatisfied || model.path(settings.pathConstraints).isSatisfied || networkNeed == .nothing
@@ -70,16 +71,16 @@ extension ConnectionDriver {
         if wait.networkChanged(to: model) { restart() } else { reportAwaitedPath(in: model, wait) }
     }
 
-    /// Reports a new path if the connection keeps waiting. A connection that retries reports its path when it is ready,
-    /// or when it waits again.
+    /// Reports the path of a connection that continues to wait, if the path is new. A connection that retries reports
+    /// its path when it is ready, or when it waits again.
     private func reportAwaitedPath(in model: NetworkModel, _ wait: NetworkWait) {
         guard progress.withLock({ progress in progress.observer })?.wantsPathReports == true else { return }
         let path = awaitedPath(in: model)
         if wait.isNew(path) { report(path) }
     }
 
-    /// Reports a waiting connection's path. Queues the report under the lock, so that it cannot follow a later state's
-    /// report.
+    /// Reports a waiting connection's path. Queues the report under the lock, so that the report of a later state
+    /// cannot overtake it.
     private func report(_ path: PathEvaluation?) {
         let (unqueued, dispatch) = progress.withLock { progress -> ((any ConnectionObserver)?, Delivery?) in
             guard case .waiting = progress.lifecycle.state, !progress.lifecycle.isEnding,
@@ -152,11 +153,12 @@ extension ConnectionDriver {
         let (reports, home) = follower.networkChanged(to: model, subflowsNow: subflows)
         // A Multipath TCP connection is not bound: the kernel's path manager selects each subflow's interface.
         if let home, settings.requiredInterface == nil, subflows == nil, networkNeed != .nothing {
-            // Unbound packets would leave over another network, but with this network's source address.
+            // If the socket were not bound, its packets would leave over another network, but with this network's
+            // source address.
             _ = flow.withDescriptor { fd in try? Socket.bindToInterface(named: home.name, fd) }
         }
         guard !reports.isEmpty else { return }
-        // Queue the report under the lock, so that it cannot follow the final state's report.
+        // Queue the report under the lock, so that the report of the final state cannot overtake it.
         let (unqueued, dispatch) = progress.withLock { progress -> ((any ConnectionObserver)?, Delivery?) in
             guard progress.lifecycle.state == .ready, !progress.lifecycle.isEnding, let observer = progress.observer
             else { return (nil, nil) }
@@ -169,7 +171,8 @@ extension ConnectionDriver {
 }
 
 extension Failure {
-    /// Whether the network may have returned between the failed attempt and the `waiting` state.
+    /// Whether the failure may be outdated: the network may have returned between the failed attempt and the `waiting`
+    /// state.
     fileprivate var mayHavePassed: Bool {
         switch domain {
         case .posix:
@@ -179,7 +182,8 @@ extension Failure {
         }
     }
 
-    /// Whether a missing network may be the cause: there was no route or source address, or the name was not resolved.
+    /// Whether a missing network may be the failure's cause: there was no route or source address, or the name was not
+    /// resolved.
     fileprivate var lacksWay: Bool {
         switch domain {
         case .posix:
@@ -193,17 +197,17 @@ extension Failure {
     }
 }
 
-/// A connection's periods in the `waiting` state.
+/// Tracks a connection's waiting periods, which begin with a failed attempt and end with the next attempt.
 final class NetworkWait: Sendable {
     private let gate: LockedValue<RetryGate>
-    /// The path that was reported last in this period; the outer optional is `nil` before the first report.
+    /// The latest path reported in this waiting period. The outer optional is `nil` before the first report.
     private let reported = LockedValue<PathEvaluation??>(nil)
 
     init(_ need: NetworkNeed, _ constraints: PathConstraints) {
         gate = LockedValue(RetryGate(need, constraints))
     }
 
-    /// Begins a period, after a failed attempt.
+    /// Begins a waiting period, after a failed attempt.
     func begin(needing need: NetworkNeed, mayHavePassed: Bool, hasMoved: Bool) {
         gate.withLock { $0.attemptFailed(needing: need, mayHavePassed: mayHavePassed, hasMoved: hasMoved) }
         reported.withLock { $0 = nil }
@@ -218,6 +222,6 @@ final class NetworkWait: Sendable {
         }
     }
 
-    /// Returns whether to try again.
+    /// Returns whether the connection must try again after this network change.
     func networkChanged(to model: NetworkModel) -> Bool { gate.withLock { $0.networkChanged(to: model) } }
 }

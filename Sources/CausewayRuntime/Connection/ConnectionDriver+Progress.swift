@@ -15,8 +15,8 @@ extension ConnectionDriver.Progress {
         body(&establishments[0])
     }
 
-    /// Begins a new establishment, which keeps the previous establishment's totals, routes and relay. Requests stay
-    /// queued in the protocols above the transport.
+    /// Begins a new establishment, which keeps the previous establishment's totals, routes and relay. The program's
+    /// requests stay queued in the protocols above the transport.
     mutating func establish(_ activity: Activity, _ facts: EstablishmentFacts? = nil, untried: [SocketAddress] = []) {
         var next = ConnectionDriver.Establishment(activity: activity)
         if let last = establishments.first {
@@ -38,8 +38,8 @@ extension ConnectionDriver.Progress {
         if !establishments.isEmpty { establishments[0].history.defeat = facts }
     }
 
-    /// Returns whether the latest failed establishment lost its network, once: if the next one fails in its handshakes,
-    /// its own history is not recorded, and the loss must not start another attempt.
+    /// Returns whether the latest failed establishment lost its network; `true` only once for each loss. If the next
+    /// establishment fails in its handshakes, this record stays, and the old loss must not start another attempt.
     mutating func takeLoss() -> Bool {
         guard !establishments.isEmpty, establishments[0].history.defeat?.lostNetwork == true else { return false }
         establishments[0].history.defeat?.lostNetwork = false
@@ -67,7 +67,7 @@ extension ConnectionDriver.Progress {
         return connector
     }
 
-    /// Returns the wait for the network, which serves all attempts, or adds one.
+    /// Returns the network wait, which is shared by all attempts. Creates it if necessary.
     mutating func networkWait(_ make: () -> NetworkWait) -> NetworkWait {
         if let known = establishments.first?.wait { return known }
         let wait = make()
@@ -88,14 +88,15 @@ extension ConnectionDriver.Progress {
         return true
     }
 
-    /// Reserves the path for a follower. Returns whether the follower may subscribe to network changes.
+    /// Reserves the path for a follower. Returns whether this succeeded; the follower may then subscribe to network
+    /// changes.
     mutating func beginFollowing(_ follower: PathFollower) -> Bool {
         guard mayFollowPath else { return false }
         record { $0.activity = .followingPath(follower, nil) }
         return true
     }
 
-    /// Stores a follower's subscription. Returns `false` if the path was left in the meantime.
+    /// Stores a follower's subscription. Returns `false` if the connection no longer follows its path.
     mutating func follow(_ follower: PathFollower, by watch: NetworkStateMonitor.Subscription) -> Bool {
         guard case .followingPath(let current, nil) = establishments.first?.activity, current === follower else {
             return false

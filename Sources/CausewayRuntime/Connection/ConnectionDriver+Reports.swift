@@ -1,6 +1,6 @@
 /// Reports states to the connection's observer.
 extension ConnectionDriver {
-    /// Reports a state on the program's queue; without a queue, at once.
+    /// Reports a state on the program's queue. If there is no queue, reports it at once on this thread.
     func report(_ state: State) {
         let (delivery, observer, startCall) = progress.withLock { progress in
             (progress.delivery, progress.observer, progress.startCall)
@@ -18,7 +18,8 @@ extension ConnectionDriver {
         } else if startCall != .notMade {
             observer.connectionChanged(to: state)
         }
-        // After a failure, only `cancelled` can follow. Release the observer: `cancel` stores it again for that report.
+        // After a failure, only `cancelled` can follow. Release the observer now: `cancel` stores an observer again for
+        // the `cancelled` report.
         if case .failed = state {
             progress.withLock { progress in if !progress.lifecycle.isEnding { progress.observer = nil } }
         }

@@ -4,7 +4,7 @@ internal import CausewayTypes
 /// Tries the routes to one endpoint in order. The next route follows when the previous route has failed: no address was
 /// reachable, or the proxy refused the request.
 extension ConnectionDriver {
-    /// The current route; `nil` if the connection has only the direct one.
+    /// The current route; `nil` if the connection has only the direct route.
     package var route: Route? {
         progress.withLock { progress in
             (progress.establishments.first?.routes ?? RouteCursor()).current(frozen)
@@ -40,8 +40,8 @@ extension ConnectionDriver {
 
     // MARK: Datagram relay
 
-    /// Retains the association with a relaying proxy until the transport that uses it has ended. Cancels the previous
-    /// association; if the connection has failed or is ending, cancels the new association instead.
+    /// Retains the association with a relaying proxy until the transport that uses the association has ended. Cancels
+    /// the previous association; if the connection has failed or is ending, cancels the new association instead.
     func hold(_ association: any DatagramRelay) {
         let unwanted = progress.withLock { progress -> (any DatagramRelay)? in
             guard progress.mayConnect else { return association }

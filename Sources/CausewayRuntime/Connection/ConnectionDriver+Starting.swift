@@ -7,7 +7,8 @@ internal import Synchronization
 /// path are reported together with `.ready`.
 extension ConnectionDriver {
     /// Makes a transition like ``transition(_:)``, but for `start` on the program's thread. The program receives the
-    /// `ready` report only after `start` has returned, because it may finish its set-up after that call.
+    /// `ready` report only after `start` has returned, because the program may finish its set-up after the call to
+    /// `start`.
     func begin(_ body: (inout Progress) -> [Lifecycle.Action]) {
         let mustPerform = progress.withLock { progress in
             let mustPerform = progress.actions.add(body(&progress))
@@ -19,7 +20,8 @@ extension ConnectionDriver {
         progress.withLock { progress in progress.startCall = .returned }
     }
 
-    /// How many times a `ready` report yields the processor to wait for `start`. After that, it waits 1 ms at a time.
+    /// How many times a thread with a `ready` report yields the processor while `start` is in progress. After that, the
+    /// thread waits 1 ms at a time.
     private static let startPatience = 1_000
     /// The maximum number of 1 ms waits.
     private static let longPatience = 1_000
@@ -29,12 +31,12 @@ extension ConnectionDriver {
 
     /// Waits until `start` has returned. Call this on the program's queue only.
     ///
-    /// A report wakes the queue's thread, which can preempt the thread about to return from `start`. That thread then
-    /// needs the processor for less than a microsecond.
+    /// A report wakes the queue's thread, which can preempt the thread that is about to return from `start`. The
+    /// preempted thread needs the processor for less than another microsecond.
     func awaitStart() {
         for attempt in 0..<(Self.startPatience + Self.longPatience) {
             guard isStarting else { return }
-            // On a busy computer, the other thread can be off the processor for several milliseconds.
+            // On a busy computer, the thread in `start` can be without a processor for several milliseconds.
             if attempt < Self.startPatience { System.giveWay() } else { System.pauseBriefly() }
         }
     }
@@ -84,8 +86,8 @@ extension ConnectionDriver {
     private static let modelPatience = Duration.seconds(1)
 
     /// Returns whether the `ready` report must wait because the program has path handlers and the network state has not
-    /// been read yet. `action` and the queued actions are then performed when the monitor has read it, or after
-    /// ``modelPatience``.
+    /// been read yet. In that case, `action` and the queued actions are performed when the monitor has read the state,
+    /// or after ``modelPatience``.
     private func awaitsModel(before action: Lifecycle.Action) -> Bool {
         guard wantsPathReports, NetworkStateMonitor.shared.followed == nil else { return false }
         let wait = ModelWait { watch in
@@ -112,7 +114,7 @@ final class ModelWait: Sendable {
 
     private let state: LockedValue<State>
 
-    /// - Parameter continuation: Called once on the loop, with the subscription, which it must cancel.
+    /// - Parameter continuation: Called once on the loop. It gets the subscription and must cancel it.
     init(_ continuation: @escaping Continuation) { state = LockedValue(.waiting(continuation, nil, nil)) }
 
     func begin(_ monitor: NetworkStateMonitor, on loop: any EventLoop, limit: Duration) {

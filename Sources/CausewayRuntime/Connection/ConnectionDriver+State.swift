@@ -20,7 +20,8 @@ extension ConnectionDriver {
     /// The program's call to ``start(on:observer:)``.
     enum StartCall: Sendable { case notMade, inProgress, returned }
 
-    /// The program's first content, for an establishment whose first packet carries content.
+    /// The state of the program's first content. Only an establishment that sends content in its first packet waits for
+    /// it.
     enum FirstContent: Sendable {
         case absent
         /// The establishment waits for content.
@@ -35,29 +36,30 @@ extension ConnectionDriver {
         var routes = RouteCursor()
         /// The current route's addresses that were not tried.
         var untried: [SocketAddress] = []
-        /// The association with a relaying proxy, if the route uses one.
+        /// The association with a relaying proxy; `nil` if the route uses no such proxy.
         var association: (any DatagramRelay)?
         /// Why the handshake above the transport failed.
         var disagreement: Failure?
-        /// Decides when to try again, once an attempt has failed.
+        /// Decides when to try again; `nil` before an attempt has failed.
         var wait: NetworkWait?
-        /// Whether the transport has failed while the program has not received all arrived content.
+        /// Whether the transport has failed before the program has received all arrived content.
         var isLost = false
     }
 
-    /// Work in progress besides the transport. A new activity replaces the previous activity, which has ended by then.
+    /// Work in progress besides the transport. An activity ends before the next activity replaces it.
     enum Activity: Sendable {
         case idle
         case connecting(Connector)
         case awaitingNetwork(NetworkStateMonitor.Subscription)
-        /// The connection is ready. The subscription is `nil` until the monitor has returned it.
+        /// The connection is ready. The path is being monitored. The subscription is `nil` until the monitor has
+        /// returned it.
         case followingPath(PathFollower, NetworkStateMonitor.Subscription?)
     }
 }
 
 /// The reported data about a connection's establishments.
 struct EstablishmentHistory: Sendable {
-    /// The current establishment's history, once its transport is connected.
+    /// The current establishment's history; `nil` before its transport is connected.
     private(set) var facts: EstablishmentFacts?
     /// The history of the latest failed establishment.
     var defeat: EstablishmentFacts?
@@ -71,17 +73,19 @@ struct EstablishmentHistory: Sendable {
         if firstStarted == nil { firstStarted = now }
     }
 
-    /// Replaces the current establishment's history; the totals stay.
+    /// Replaces the current establishment's history; the totals over all establishments stay the same.
     mutating func renew(_ facts: EstablishmentFacts?) { self.facts = facts }
 
-    /// Adds to the total number of attempts. Stores the total without the latest attempt in the current history.
+    /// Adds to the total number of attempts. In the current history, stores the number of attempts before the latest
+    /// attempt.
     mutating func countAttempts(_ count: Int) {
         attemptCount += count
         facts?.previousAttempts = attemptCount - 1
         if let firstStarted { facts?.started = firstStarted }
     }
 
-    /// Records when an accepted connection's handshakes start; such a connection has no other establishment.
+    /// Records when an accepted connection's handshakes start; for such a connection, the handshakes are the whole
+    /// establishment.
     mutating func beganHandshake(at now: Duration) {
         guard facts == nil else { return }
         var facts = EstablishmentFacts()
@@ -101,7 +105,7 @@ struct RouteCursor: Sendable {
     private(set) var plan: RoutePlan?
     private var index = 0
 
-    /// Begins again with the first route, and with a new plan if there is one.
+    /// Begins again with the first route. A `plan` that is not `nil` replaces the previous plan.
     mutating func rewind(with plan: RoutePlan?) {
         self.plan = plan ?? self.plan
         index = 0
@@ -109,13 +113,13 @@ struct RouteCursor: Sendable {
 
     func routes(_ settings: FrozenSettings) -> [Route] { plan?.routes ?? settings.routes }
 
-    /// The current route; `nil` if there is only the direct one.
+    /// The current route; `nil` if there is only the direct route.
     func current(_ settings: FrozenSettings) -> Route? {
         let routes = routes(settings)
         return index < routes.count ? routes[index] : nil
     }
 
-    /// Moves to the next route and returns it; `nil` if there is none.
+    /// Moves to the next route and returns it; `nil` if there is no other route.
     mutating func next(_ settings: FrozenSettings) -> Route? {
         let routes = routes(settings)
         guard index + 1 < routes.count else { return nil }

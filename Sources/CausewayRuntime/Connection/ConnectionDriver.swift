@@ -14,7 +14,7 @@ package final class ConnectionDriver: FlowOwner {
     /// Where the connection's transport comes from.
     package enum Origin: Sendable {
         indirect case connect(Connector.Target, resolver: any NameResolver = SystemNameResolver())
-        /// A socket from a listener that is not attached to the flow yet.
+        /// A socket that a listener has accepted. It is not attached to the flow yet.
         case accepted(CInt)
         indirect case peer(SharedDatagramSocket, SocketAddress)
         /// An accepted socket or datagram peer that is attached to the flow.
@@ -24,8 +24,8 @@ package final class ConnectionDriver: FlowOwner {
     }
 
     package let flow: Flow
-    /// The channel for protocols above the transport, if there are any; requests go through it. One channel serves all
-    /// attempts.
+    /// The channel for protocols above the transport; `nil` if there are none. Requests go through this channel, which
+    /// serves all attempts.
     package let channel: StackChannel?
     /// The flow if there are no protocols above it; otherwise `nil`.
     package var plainFlow: Flow? { channel == nil ? flow : nil }
@@ -78,8 +78,8 @@ package final class ConnectionDriver: FlowOwner {
         start(queue.map { SharedDelivery.on($0) }, observer)
     }
 
-    /// Starts the connection. All callbacks run on its event loop, when an event batch ends, and must not block. This
-    /// saves a thread switch.
+    /// Starts the connection. All callbacks run on the connection's event loop, when an event batch ends, and must not
+    /// block. This saves a thread switch.
     package func startOnLoop(observer: any ConnectionObserver) { start(SharedDelivery.on(flow.loop), observer) }
 
     private func start(_ delivery: SharedDelivery?, _ observer: any ConnectionObserver) {
@@ -107,11 +107,12 @@ package final class ConnectionDriver: FlowOwner {
         }
     }
 
-    /// Whether establishment may wait for content. If so, the caller must call ``contentCame()`` when it has content.
+    /// Whether the connection may wait for content before it is established. If so, the caller must call
+    /// ``contentCame()`` when it has content.
     package var isContentAwaited: Bool { frozen.connectsWithContent }
 
-    /// Records that there is content to send, and starts an establishment that waits for it. If the parameters allow
-    /// this, the first packet carries the content.
+    /// Records that there is content to send, and starts an establishment that waits for content. If the parameters
+    /// allow this, the first packet carries the content.
     package func contentCame() {
         guard isContentAwaited else { return }
         transition { progress in

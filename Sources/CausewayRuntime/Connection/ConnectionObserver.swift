@@ -8,7 +8,7 @@ package protocol ConnectionObserver: AnyObject, Sendable {
     func connectionPathChanged(_ reports: PathTracker.Reports)
     /// Reports the path that the waiting connection would use now; `nil` for an endpoint on this host.
     func connectionWaits(on path: PathEvaluation?)
-    /// Ends the reports: no other method is called afterwards.
+    /// Called last: after this call, no other method is called.
     func connectionReleased()
 }
 

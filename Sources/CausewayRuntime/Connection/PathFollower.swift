@@ -7,10 +7,11 @@ final class PathFollower: Sendable {
     private struct State: Sendable {
         /// The connection or its subflows; `nil` if the connection needs no network.
         var connections: [FollowedConnection]?
-        /// The elements of `connections` at the latest network change, each with its routing when it was first seen.
+        /// The elements of `connections` at the latest network change, each with the routing that it had when it was
+        /// first seen.
         var known: [FollowedConnection] = []
         var isBound = false
-        /// Whether the interface has lost the connection's address and has another address.
+        /// Whether the interface has lost the connection's address and has another address instead.
         var isRenumbered = false
         var tracker = PathTracker()
     }
@@ -41,7 +42,7 @@ final class PathFollower: Sendable {
         }
     }
 
-    /// Returns whether the connection's packets can no longer arrive.
+    /// Returns whether packets can no longer reach the connection over its current path.
     func hasLostPath(in model: NetworkModel) -> Bool {
         state.withLock { state in !state.known.isEmpty && !model.path(of: state.known).isViable }
     }

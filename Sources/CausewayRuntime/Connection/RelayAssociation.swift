@@ -170,14 +170,14 @@ private final class RelayControlObserver: ConnectionObserver {
 /// Computes a relay's address from a proxy's reply.
 enum RelayPlace {
     /// Whether a relay can have this address. A proxy on another host must not direct datagrams to services on this
-    /// host, and the kernel sends what is for the unspecified address to this host.
+    /// host. The unspecified address is not permitted either: the kernel delivers datagrams for it to this host.
     static func permits(_ place: SocketAddress, of proxy: SocketAddress) -> Bool {
         let place = place.unmapped
         return !place.isMulticast && !place.isWildcard && (!place.isLoopback || proxy.isLoopback)
     }
 
-    /// Returns the address for the datagrams, or `nil` if no relay can have this address. The addresses of a name are
-    /// checked when it is resolved.
+    /// Returns the address for the datagrams, or `nil` if no relay can have this address. If the proxy returned a name,
+    /// its addresses are checked when the name is resolved.
     static func target(_ bound: TunnelDestination, of proxy: SocketAddress) -> Connector.Target? {
         guard bound.port != 0, proxy.family != .unix else { return nil }
         switch bound.host {
@@ -187,7 +187,7 @@ enum RelayPlace {
         case .address(let address):
             let place = SocketAddress(address, port: bound.port).unmapped
             guard permits(place, of: proxy) else { return nil }
-            // A link-local address belongs to the link towards the proxy.
+            // A link-local address in the reply belongs to the link over which the proxy is reached.
             guard address.isLinkLocal, case .ipv6(_, _, _, let scope) = proxy else { return .addresses([place]) }
             return .addresses([place.with(port: bound.port, scope: scope)])
         }
@@ -195,8 +195,8 @@ enum RelayPlace {
 }
 
 extension SocketSettings {
-    /// The control connection's settings. The path constraints are unchanged, and keepalive probes detect a vanished
-    /// proxy.
+    /// The control connection's settings. The path constraints are those of the datagrams. Keepalive probes detect a
+    /// vanished proxy.
     fileprivate var forRelayControl: SocketSettings {
         var control = self
         control.transport = .tcp

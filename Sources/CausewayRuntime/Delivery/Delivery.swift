@@ -20,7 +20,7 @@ package final class Delivery: Sendable {
         let items = Ring<Item>()
         /// Whether a block to drain the list is in the queue, or will be put there when an event batch ends.
         var isDispatched = false
-        /// The number of items for a concurrent queue that have no block yet.
+        /// For a concurrent queue: the number of items for which no block was dispatched yet.
         var undispatched = 0
     }
 
@@ -41,7 +41,7 @@ package final class Delivery: Sendable {
         isConcurrent = Self.isGlobal(queue)
     }
 
-    /// Creates a delivery whose calls run on an event loop, when the event batch ends. They must not block.
+    /// Creates a delivery whose calls run on an event loop, when the event batch ends. The calls must not block.
     init(_ loop: any EventLoop) {
         queue = nil
         self.loop = loop
@@ -99,7 +99,8 @@ package final class Delivery: Sendable {
         if loop?.isCurrent == true { drain() } else { dispatch() }
     }
 
-    /// Calls ``dispatch()`` when the current event batch ends if this is the loop's thread, otherwise at once.
+    /// Called on the loop's thread, calls ``dispatch()`` when the current event batch ends. Called on another thread,
+    /// calls it at once.
     func dispatch(behindBatchOf loop: any EventLoop) {
         if loop.isCurrent { loop.dispatchAfterBatch(self) } else { dispatch() }
     }
@@ -149,7 +150,7 @@ package final class Delivery: Sendable {
 }
 
 extension Delivery.State {
-    /// Returns the number of items that the current block drains next; 0 if another block drains them.
+    /// Returns the number of items that the current block drains next; 0 if another block drains the remaining items.
     fileprivate mutating func nextBatch(isSpent: Bool, _ mustDispatch: inout Bool) -> Int {
         guard !items.isEmpty, !isDispatched else { return 0 }
         guard isSpent else { return items.count }

@@ -3,11 +3,11 @@ package import CausewaySystem
 package import CausewayTypes
 package import FoundationEssentials
 
-/// The result of one receive.
+/// The result of one receive call.
 package struct ReceivedContent: Sendable {
     package var data: Data?
-    /// The byte count of content passed without a copy to the protocols above the transport. The bytes are in the
-    /// thread's scratch buffer until the completion returns, and `data` is empty.
+    /// The number of content bytes that are passed without a copy to the protocols above the transport. The bytes are
+    /// in the thread's scratch buffer until the completion returns, and `data` is empty.
     var lentCount = 0
     /// The kernel's information about a datagram.
     package var packet: PacketMark?
@@ -33,7 +33,8 @@ package struct ReceivedContent: Sendable {
 }
 
 extension ReceivedContent {
-    /// The bytes passed without a copy. Valid on the completion's thread until the next read there.
+    /// The bytes passed without a copy. Valid only on the completion's thread, and only until the next read on that
+    /// thread.
     var lent: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: ThreadLocal.scratch[..<lentCount]) }
 
     /// A copy that stays valid after the completion has returned.
@@ -44,7 +45,8 @@ extension ReceivedContent {
         return content
     }
 
-    /// The result for a task. If an error follows the content, only the next receive reports the error.
+    /// The result for a task. If an error follows the content, this result omits the error, and the next receive call
+    /// reports it.
     var forTask: Result<StreamPiece, Failure> {
         if let error, data == nil { return .failure(error) }
         return .success(StreamPiece(data: data, isFinal: isFinal))

@@ -1,7 +1,8 @@
 internal import CausewaySystem
 package import Dispatch
 
-/// One queue's delivery, shared by all connections that use the queue. It exists while a connection holds a reference.
+/// One queue's delivery, shared by all connections that use the queue. It exists while any connection holds a reference
+/// to it.
 ///
 /// The registry holds a weak reference to this object, not to the ``Delivery``: once a Swift object has had a weak
 /// reference, each use of it costs several times as much.
@@ -28,7 +29,7 @@ package final class SharedDelivery: Sendable {
         }
     }
 
-    /// Returns a new delivery whose calls run on an event loop, when the event batch ends. They must not block.
+    /// Returns a new delivery whose calls run on an event loop, when the event batch ends. The calls must not block.
     package static func on(_ loop: any EventLoop) -> SharedDelivery { SharedDelivery(Delivery(loop)) }
 
     package let delivery: Delivery

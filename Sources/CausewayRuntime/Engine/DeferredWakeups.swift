@@ -2,10 +2,10 @@ internal import CausewaySystem
 internal import Dispatch
 
 /// Collects the calls and task resumptions from one batch of events, and hands them to other threads when the batch
-/// ends. If those threads share the loop's processor, the loop also yields the processor to them.
+/// ends. If these threads share the loop's processor, the loop also yields the processor to them.
 ///
-/// A resumed task may run at once and add more work. This is a class, so that such a nested call does not overlap with
-/// an access to the members.
+/// A resumed task may run at once and add more work. A class permits such a nested call: in a structure, it would be an
+/// overlapping access to the members.
 final class DeferredWakeups {
     /// The number of tasks that one pool thread resumes for the loop. Below the minimum, the switch to a pool thread
     /// costs more than it saves; above the maximum, tasks would wait longer than necessary.
@@ -32,8 +32,8 @@ final class DeferredWakeups {
 
     /// Resumes the collected tasks, on a Dispatch pool thread if there are many.
     ///
-    /// If the loop resumes tasks itself, it wakes another thread for each. On a shared processor, that thread preempts
-    /// the loop, runs one task and sleeps again.
+    /// For each task that the loop itself resumes, it wakes another thread. On a shared processor, that thread preempts
+    /// the loop, runs the task and sleeps again.
     private func resumeTasks() {
         isGiven = true
         guard tasks.count >= Self.tasksAtOnce.minimum else {

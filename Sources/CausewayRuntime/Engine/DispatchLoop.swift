@@ -8,13 +8,13 @@ internal import Dispatch
 /// source after each report until ``await(_:of:)`` or ``update(_:_:for:)`` requests the next report. A source stays
 /// suspended until the program has received the pending content; only then does the loop report new stream events.
 package final class DispatchLoop: EventLoop {
-    /// One descriptor's two sources. Confined to the loop's queue, except during creation.
-    // SAFETY: every member is touched on the loop's serial queue only.
+    /// One descriptor's two sources. After creation, confined to the loop's queue.
+    /// SAFETY: every member is touched on the loop's serial queue only.
     private final class Entry: @unchecked Sendable {
         var handler: any ReadinessHandler
         var read: (any DispatchSourceRead)?
         var write: (any DispatchSourceWrite)?
-        /// For datagram sockets: the epoll set that `read` watches instead of the socket, with the events of interest.
+        /// For datagram sockets: an epoll set that contains the socket. `read` watches this set instead of the socket.
         /// A datagram socket can have an error without being readable. On Linux, Dispatch does not report such an
         /// error, and its manager thread then spins.
         var edges: EdgeWatch?
@@ -47,7 +47,7 @@ package final class DispatchLoop: EventLoop {
     // SAFETY: written once, before the loop is shared.
     nonisolated(unsafe) private var executorStorage: LoopExecutor?
 
-    /// - Throws: `EMFILE` or `ENFILE` if no descriptors are left. Dispatch itself would trap in this case.
+    /// - Throws: `EMFILE` or `ENFILE` if no descriptors are left. Without this check, Dispatch would trap.
     package static func checked(name: String?) throws(SystemError) -> DispatchLoop {
         try System.checkRoomForSource()
         return DispatchLoop(name: name ?? "causeway")
@@ -131,7 +131,7 @@ package final class DispatchLoop: EventLoop {
             Descriptor(adopting: fd).close()
             return completion()
         }
-        // On the loop's queue, mark the entry now: a report may already be queued ahead of the block below.
+        // If this is the loop's queue, mark the entry now: a report may already be queued ahead of the block below.
         if isCurrent { entry.isClosed = true }
         queue.async {
             entry.isClosed = true
@@ -205,7 +205,7 @@ package final class DispatchLoop: EventLoop {
     }
 
     /// Arms the sources again and repeats a hang-up report. After a hang-up, Dispatch stops watching the descriptor, so
-    /// a new handler or a new interest would otherwise get no report.
+    /// without the repetition a new handler or a new interest would get no report.
     private func renew(_ entry: Entry, _ fd: CInt, _ interest: Readiness) {
         guard !entry.isClosed else { return }
         arm(entry, fd, interest)
@@ -245,10 +245,10 @@ package final class DispatchLoop: EventLoop {
             } else {
                 entry.isReadArmed = false
                 entry.read?.suspend()
-                // A source does not say whether the peer has also closed its side, and if data and the end arrive
-                // together, there is no second report. So each report tells an interested handler that the end may have
-                // arrived, and the handler reads until no data is left. A source does not report errors either, so the
-                // loop adds them here.
+                // A source does not report whether the peer has also closed its side, and if data and the end of the
+                // stream arrive together, there is no second report. So each report tells an interested handler that
+                // the end may have arrived, and the handler reads until no data is left. A source does not report
+                // errors either, so the loop adds them here.
                 entry.handler.ready(for: entry.interest.union(.troubles(of: fd)))
             }
             self.endBatch()

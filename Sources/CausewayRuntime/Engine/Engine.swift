@@ -38,14 +38,14 @@ package enum Engine {
         }
     }
 
-    /// Promises the caller's thread to the first loop. That loop then creates no thread and runs when the caller calls
-    /// ``keepPromise()``, so the process has one thread less to schedule. Has no effect on a backend whose loops cannot
-    /// run on an existing thread.
+    /// Promises the caller's thread to the first loop. That loop then creates no thread, and starts to run when the
+    /// caller calls ``keepPromise()``, so the process has one thread less to schedule. Has no effect on a backend whose
+    /// loops cannot run on an existing thread.
     package static func promiseThread() {
         choice.withLock { choice in if choice.loops.isEmpty { choice.isThreadPromised = true } }
     }
 
-    /// Runs the loop that was promised this thread, and never returns. Without such a loop, returns at once.
+    /// Runs the loop to which this thread was promised, and never returns. If there is no such loop, returns at once.
     package static func keepPromise() {
         let first = choice.withLock { choice in choice.isThreadPromised ? choice.loops.first : nil }
         if let loop = first as? EpollLoop { loop.runHere() }
@@ -76,9 +76,9 @@ package enum Engine {
 
     /// The loop for monitoring the network state.
     ///
-    /// It is separate because a kernel query takes some tenths of a millisecond, which must not delay a connection. Its
-    /// own thread sleeps until an event occurs. A Dispatch pool thread would not, because the pool checks its workers
-    /// every second.
+    /// It is a separate loop, because a kernel query takes some tenths of a millisecond, which must not delay a
+    /// connection. It has its own thread, which sleeps until an event occurs. A thread from the Dispatch pool would
+    /// wake more often, because the pool checks its workers every second.
     package static var networkLoop: any EventLoop {
         network.withLock { network in
             if let network { return network }
@@ -103,7 +103,8 @@ package enum Engine {
 
     /// Creates a loop that can watch descriptors.
     ///
-    /// - Throws: The system error if no descriptors or memory are left. Dispatch would abort the process in that case.
+    /// - Throws: The system error if no descriptors or memory are left. Without this check, Dispatch would abort the
+    ///   process.
     private static func watchingLoop(_ backend: Backend, name: String?) throws(SystemError) -> any EventLoop {
         guard backend == .epoll else { return try DispatchLoop.checked(name: name) }
         do throws(SystemError) {
@@ -111,7 +112,7 @@ package enum Engine {
         } catch {
             switch error.errno {
             case Errno.tooManyFiles, Errno.tooManyFilesInSystem, Errno.noMemory, Errno.noBuffers: throw error
-            // If epoll is not permitted, Dispatch may still have a working backend.
+            // If epoll is not permitted, Dispatch may still work with another system interface.
             default: return try DispatchLoop.checked(name: name)
             }
         }

@@ -10,8 +10,9 @@ internal import Synchronization
 package final class EpollLoop: EventLoop {
     private struct Slot {
         var handler: (any ReadinessHandler)?
-        /// Even while the slot is free, odd while it is in use. Allocating and freeing the slot each increment it, so
-        /// that a late event for the previous descriptor does not reach the slot's next user.
+        /// A counter that is an even number while the slot is free, and an odd number while the slot is in use. It is
+        /// incremented when the slot is allocated and when it is freed, so that a late event for the previous
+        /// descriptor does not reach the slot's next user.
         var generation: UInt32 = 0
     }
 
@@ -24,9 +25,9 @@ package final class EpollLoop: EventLoop {
         /// Handlers of closed descriptors, retained until the current batch ends: the batch's events may refer to them.
         var retired: [any ReadinessHandler] = []
         var isSleeping = false
-        /// When the current or next sleep ends without a signal: the first timer's deadline. Cancelling that timer does
-        /// not change this time. If connections often set and cancel timers, the loop then wakes once per timeout, not
-        /// once for each timer.
+        /// When the current or next sleep ends if no other thread wakes the loop: the first timer's deadline.
+        /// Cancelling that timer does not change this time. If connections often set and cancel timers, the loop then
+        /// wakes once per timeout interval, not once for each timer.
         var wakesAt: Duration?
 
         /// Returns whether the caller must wake the loop after it has released the lock.
@@ -38,8 +39,8 @@ package final class EpollLoop: EventLoop {
 
     private let epoll: Epoll
     private let shared = LockedValue(Shared())
-    /// Whether calls, jobs or timers may be queued in the shared state. If the loop misses a change to this flag, it
-    /// still finds the work when it takes the lock before it sleeps.
+    /// Whether calls, jobs or timers may be queued in the shared state. The loop may miss a change to this flag. It
+    /// then finds the work later, when it takes the lock before it sleeps.
     private let hasQueued = Atomic(false)
     // SAFETY: touched on the loop's thread only; callers check `isCurrent` first.
     nonisolated(unsafe) private let ownJobs = Ring<UnownedJob>()
@@ -119,7 +120,7 @@ package final class EpollLoop: EventLoop {
     }
 
     private func forget(_ token: UInt64) {
-        // This may be the last reference to the handler, which must not be released under the lock.
+        // The loop may hold the last reference to the handler, which must not be released under the lock.
         let handler = shared.withLock { shared -> (any ReadinessHandler)? in
             let index = Int(token & 0xffff_ffff)
             guard shared.slots[index].generation == UInt32(token >> 32) else { return nil }
@@ -200,7 +201,7 @@ package final class EpollLoop: EventLoop {
         }
     }
 
-    /// Returns the time until the next timer, or `nil` without timers, and marks the loop as sleeping, so that other
+    /// Returns the time until the next timer; `nil` if there are no timers. Marks the loop as sleeping, so that other
     /// threads wake it. Also releases the handlers retired in this turn, so that they need no separate turn.
     private func sleepTime() -> Duration? {
         if ownJobs.count > 0 { return .zero }
@@ -254,8 +255,8 @@ package final class EpollLoop: EventLoop {
         for job in jobs { job.runSynchronously(on: executor) }
     }
 
-    /// Runs the jobs that are queued now. Jobs submitted by them run in the next turn, so that they cannot starve
-    /// readiness events.
+    /// Runs the jobs that are queued now. If these jobs submit further jobs, the further jobs run in the next turn, so
+    /// that jobs cannot starve readiness events.
     private func runOwnJobs(_ executor: UnownedTaskExecutor) {
         for _ in 0..<ownJobs.count {
             guard let job = ownJobs.popFirst() else { return }

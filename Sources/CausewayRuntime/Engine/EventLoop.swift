@@ -21,7 +21,7 @@ package struct TimerID: Hashable, Sendable {
 /// One thread that waits for descriptors and timers and runs jobs. The backends are epoll and `DispatchSource`.
 ///
 /// Every method may be called from any thread, unless its documentation restricts this. A descriptor that was closed
-/// through the loop is never reported again, even if the loop has already fetched an event for it.
+/// through the loop is never reported again, even if the loop has already fetched an event for that descriptor.
 package protocol EventLoop: AnyObject, Sendable {
     /// Reports each readiness edge of `fd` to `handler` from now on. The loop retains the handler until
     /// ``close(_:_:)``.
@@ -36,14 +36,14 @@ package protocol EventLoop: AnyObject, Sendable {
     /// Transfers the descriptor to another handler and reports the current readiness to the new handler.
     func hand(_ registration: Registration, _ fd: CInt, to handler: any ReadinessHandler, for interest: Readiness)
 
-    /// Requests the next report for `readiness`. Call this after a system call on the descriptor would have blocked or
-    /// moved fewer bytes than requested.
+    /// Requests the next report for `readiness`. Call this after a system call on the descriptor has returned `EAGAIN`
+    /// or has moved fewer bytes than requested.
     func await(_ readiness: Readiness, of registration: Registration)
 
     /// Whether the loop reports each readiness change without a call to ``await(_:of:)``.
     var repeatsReports: Bool { get }
 
-    /// Removes the descriptor from the loop and closes it.
+    /// Removes the descriptor from the loop and closes the descriptor.
     func close(_ registration: Registration, _ descriptor: consuming Descriptor)
 
     /// Removes the descriptor from the loop and closes it, then calls `completion`, on the loop or before the method
@@ -66,8 +66,8 @@ package protocol EventLoop: AnyObject, Sendable {
     /// A `body` that captures a single object needs no allocation.
     func callAfterBatch(_ body: @escaping @Sendable () -> Void)
 
-    /// Resumes a task that runs on another thread, when the current batch of events ends or earlier. Call this on the
-    /// loop's thread only.
+    /// Resumes a task that runs on another thread. The task resumes at the latest when the current batch of events
+    /// ends. Call this on the loop's thread only.
     func resumeAfterBatch(_ task: OffLoopTask)
 
     /// An executor that runs Swift tasks on the loop.
@@ -77,8 +77,8 @@ package protocol EventLoop: AnyObject, Sendable {
 extension EventLoop {
     package func resumeAfterBatch(_ task: OffLoopTask) { task.resume() }
 
-    /// Closes the descriptor, then calls `completion` at once. The default for loops that close a descriptor without
-    /// delay.
+    /// Closes the descriptor, then calls `completion` at once. This default is for loops that close a descriptor
+    /// without delay.
     package func close(
         _ registration: Registration, _ descriptor: consuming Descriptor, _ completion: @escaping @Sendable () -> Void
     ) {
@@ -87,8 +87,8 @@ extension EventLoop {
     }
 }
 
-/// Runs Swift task jobs on one event loop. A task that prefers this executor resumes after a loop event without a
-/// thread switch.
+/// Runs Swift task jobs on one event loop. A task that prefers this executor resumes on the loop's thread, so no thread
+/// switch is necessary after a loop event.
 package final class LoopExecutor: TaskExecutor {
     private let submit: @Sendable (UnownedJob) -> Void
 

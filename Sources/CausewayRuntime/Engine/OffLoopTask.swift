@@ -1,11 +1,12 @@
 package import CausewayTypes
 package import FoundationEssentials
 
-/// A task that waits on a thread other than the loop's, with the result that resumes it.
+/// A task that waits for a result and does not run on the loop's thread. The value contains the result with which to
+/// resume the task.
 package enum OffLoopTask: Sendable {
     /// A task that waits for content.
     case receive(TaskContinuation, StreamPiece)
-    /// Another task, resumed by the closure.
+    /// A task that waits for something else. The closure resumes this task.
     case other(@Sendable () -> Void)
 
     package func resume() {
@@ -15,16 +16,16 @@ package enum OffLoopTask: Sendable {
         }
     }
 
-    /// Calls a closure that resumes a task. On a loop's thread, calls it when the event batch ends, together with other
-    /// tasks, because a loop that resumes tasks one by one is preempted by each of them. On other threads, calls it at
-    /// once.
+    /// Calls a closure that resumes a task: on a loop's thread when the event batch ends, on other threads at once. At
+    /// the end of a batch, all its tasks are resumed together. If the loop resumed them one by one, each task would
+    /// preempt the loop.
     package static func resume(_ body: @escaping @Sendable () -> Void) {
         guard let loop = Engine.current else { return body() }
         loop.resumeAfterBatch(.other(body))
     }
 }
 
-/// The result when a task receives from a byte stream. After the end, receives fail with `ENODATA`.
+/// The result when a task receives from a byte stream. After the end of the stream, receive calls fail with `ENODATA`.
 package struct StreamPiece: Sendable {
     /// The content; `nil` if the stream ended and no content was left.
     package var data: Data?
@@ -37,6 +38,6 @@ package struct StreamPiece: Sendable {
     }
 }
 
-/// The continuation of a task waiting for content. It omits details that a task does not need, because they would
+/// The continuation of a task waiting for content. Its result omits details that a task does not need: they would
 /// enlarge every idle task's stack frame.
 package typealias TaskContinuation = UnsafeContinuation<Result<StreamPiece, Failure>, Never>

@@ -2,11 +2,11 @@ internal import CausewaySystem
 internal import DequeModule
 internal import Dispatch
 
-/// Threads for computations that take milliseconds, such as evaluating a peer's certificates. On an event loop they
-/// would delay all other work.
+/// Threads for computations that take milliseconds, such as evaluating a peer's certificates. On an event loop, such a
+/// computation would delay all other work.
 ///
-/// At most half of the processors compute at a time, so that others stay free for the event loops. Other work waits
-/// in order of arrival. A thread ends after one idle second.
+/// There are at most half as many threads as processors, so that processors stay free for the event loops. Further work
+/// waits in order of arrival. A thread ends after one idle second.
 package final class WorkerThreads: Sendable {
     /// Runs a closure on a new thread. Returns whether the thread was created.
     package typealias Start = @Sendable (_ body: @escaping @Sendable () -> Void) -> Bool
@@ -19,12 +19,12 @@ package final class WorkerThreads: Sendable {
         var waiting: Deque<@Sendable () -> Void> = []
     }
 
-    /// What happens to new work.
+    /// How new work is handled.
     private enum Arrival {
         case startThread
         /// An idle thread takes the work.
         case wakeThread
-        /// All threads are busy. One of them takes the work when it is ready.
+        /// All threads are busy. The first thread that has finished its own work takes the new work.
         case queued
     }
 
@@ -64,8 +64,8 @@ package final class WorkerThreads: Sendable {
     }
 
     /// Called when a thread could not be created. Running threads take the waiting work. If there are none, runs the
-    /// waiting work on the caller's thread. Work that is added later does not delay this caller: its own caller tries
-    /// to start a thread again.
+    /// waiting work on the caller's thread. If more work is added meanwhile, the caller that adds it tries to start a
+    /// thread again, so that work does not delay this caller.
     private func threadFailed() {
         let abandoned = state.withLock { state -> Deque<@Sendable () -> Void> in
             state.threadCount -= 1
@@ -90,8 +90,8 @@ package final class WorkerThreads: Sendable {
         }
     }
 
-    /// Removes and returns the next work. Without work, marks the thread as idle under the same lock, so that work
-    /// added later wakes it.
+    /// Removes and returns the next work. If there is no work, marks the thread as idle under the same lock, so that
+    /// work added later wakes the thread.
     private func next() -> (@Sendable () -> Void)? {
         state.withLock { state in
             if let body = state.waiting.popFirst() { return body }

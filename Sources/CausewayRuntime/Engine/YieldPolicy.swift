@@ -1,12 +1,12 @@
 /// Decides when a loop yields the processor to the threads it has given work.
 ///
-/// A loop wakes for each event, and a waking thread preempts the running thread. If the loop shares a processor with
-/// the threads it serves, it would interrupt them often, each time for little work. After a yield, more events have
+/// A loop wakes for each event, and a waking thread preempts the running thread. A loop that shares a processor with
+/// the threads it serves would interrupt them often, each time for little work. After a yield, more events have
 /// arrived, and the loop handles them together. If each thread has its own processor, a yield costs one system call
 /// without effect.
 package struct YieldPolicy {
-    /// The minimum number of events that make a yield worth the system call. After a single event, usually no other
-    /// arrives, because the program waits for each answer.
+    /// The minimum number of events that make a yield worth the system call. If a turn had only a single event, the
+    /// program usually waits for each answer, so no other event arrives during a yield.
     private static let minimumEvents = 2
     /// How long the work from one turn can take: `atAll`, plus `anEvent` for each event. If the loop gets the processor
     /// back later than that, unrelated threads have used the processor, and the loop pauses before it yields again.

@@ -29,15 +29,15 @@ final class Attempt: ReadinessHandler {
     /// Opens the socket and starts connecting it.
     ///
     /// - Returns: Whether the socket is already connected: `true` for datagram and local sockets, and for TCP sockets
-    ///   that connect with their first write.
+    ///   whose first write sends the SYN.
     /// - Throws: The first system error. The socket is then closed.
     func start(_ settings: SocketSettings, early: Data) throws(SystemError) -> Bool {
         state.value.started = System.now
         let interface = try settings.chooseInterface(toward: address)
         let descriptor = try settings.openSocket(address.family)
         if let interface { try Socket.bindToInterface(named: interface.name, descriptor.rawValue) }
-        // Settings shared with a listener have the listener's path as their local address. Do not bind this socket to
-        // that path.
+        // Settings that are shared with a listener contain the listener's path as local address. This socket connects
+        // to that path and must not be bound to it.
         if address.family != .unix || settings.localAddress != address {
             try settings.bindLocal(descriptor.rawValue, address.family)
         }

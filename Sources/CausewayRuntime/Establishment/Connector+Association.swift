@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import CausewayTypes
 
 /// Connects through a proxy that relays datagrams: the proxy first returns its relay's address, then the race connects
-/// there.
+/// to that address.
 extension Connector {
     func associate(_ request: RelayRequest) {
         let association = request.associate(settings, loop, resolver)

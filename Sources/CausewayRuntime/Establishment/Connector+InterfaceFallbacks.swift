@@ -6,7 +6,8 @@ internal import CausewayTypes
 /// over each other permitted interface.
 ///
 /// If the target connects at once, no other race starts, and the network state is not read. Each race over another
-/// interface is a connector owned by this connector: both stop together, and this connector reports its winner.
+/// interface is a connector owned by this connector: both stop together, and this connector also reports a winner over
+/// the other interface.
 extension Connector {
     struct InterfaceFallbacks {
         /// Whether this connector itself is a race over another interface.
@@ -30,7 +31,7 @@ extension Connector {
     static var silenceLimit: Duration { .seconds(1) }
     private static var fallbackLimit: Int { 4 }
 
-    /// Whether network changes can affect this race: `true` while a TCP race to other hosts runs.
+    /// Whether network changes can affect this race: `true` while this connector races over TCP to other hosts.
     var mayTakeLong: Bool {
         guard !progress.fallbacks.isOne, settings.transport == .tcp, progress.phase.isRunning else {
             return false
@@ -81,7 +82,7 @@ extension Connector {
         }
     }
 
-    /// The other interfaces, each with the addresses reachable over it, in racing order.
+    /// The other interfaces, up to a limit. Each has the addresses that are reachable over it, in racing order.
     private var addressFallbacks: [(NWInterface, Target)] {
         let model = NetworkStateMonitor.shared.model
         let begun = progress.facts.attempts.map(\.address)
@@ -145,7 +146,7 @@ extension Connector {
     }
 
     /// Records the attempt in a race with a single address. Such an attempt is recorded only when it fails, when a
-    /// report is requested, or when other interfaces join the race.
+    /// report is requested, or when races over other interfaces start.
     func noteOnlyAttempt() {
         guard progress.facts.attempts.isEmpty, let address = progress.race.addresses.first,
             let started = progress.race.attempts[0]?.started

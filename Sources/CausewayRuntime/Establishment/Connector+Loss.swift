@@ -2,8 +2,8 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// Reacts to network changes during a race. An attempt whose source address was removed gets no answer, but the kernel
-/// would retransmit for minutes.
+/// Reacts to network changes during a race. If an attempt's source address was removed, no answer can arrive, but the
+/// kernel would retransmit for minutes.
 ///
 /// A target that connects at once is not affected. Waiting and ready connections check on their own whether another
 /// network is better.

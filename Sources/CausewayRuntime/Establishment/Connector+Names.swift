@@ -3,12 +3,12 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Turns a name into candidates, and records how attempts ended for later races.
+/// Turns a name into candidates. Records the attempts' results, for use in later races.
 extension Connector {
     /// Results from this process's earlier connections.
     static let memory = LockedValue(EstablishmentMemory())
 
-    /// Discards the results from earlier connections of a privacy context.
+    /// Discards the results of a privacy context's earlier connection attempts.
     package static func forgetConnections(partition: UInt64) { memory.withLock { $0.remove(partition: partition) } }
 
     private var partition: UInt64 { settings.resolution.partition }
@@ -54,7 +54,8 @@ extension Connector {
 
     private func found(_ addresses: [SocketAddress], _ origin: AddressOrigin) {
         guard case .name(let name, let port, let interface) = progress.target else { return }
-        // An answer or a hosts file may repeat an address, and an expired answer may come before a fresh one.
+        // An answer or a hosts file may repeat an address, and a fresh answer may follow an expired answer with the
+        // same addresses.
         var known = Set(progress.race.addresses)
         let usable = addresses.filter(isPermittedPlace)
         if usable.count < addresses.count, progress.failure == nil { progress.failure = .tunnelBroken }
@@ -82,7 +83,8 @@ extension Connector {
         perform(progress.race.found(candidates, at: now))
     }
 
-    /// Whether an address may be used: a proxy that relays datagrams must not direct them to this host with a name.
+    /// Whether an address may be used. A name from a proxy that relays datagrams must not lead to addresses that the
+    /// relay cannot have, such as this host's loopback address.
     private func isPermittedPlace(_ address: SocketAddress) -> Bool {
         progress.association.map { $0.permits(address) } ?? true
     }

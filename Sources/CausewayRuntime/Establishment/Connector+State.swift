@@ -13,7 +13,7 @@ extension Connector {
         /// The most informative failure so far.
         var failure: Failure?
         var facts = EstablishmentFacts()
-        /// The lookup that is pending, for the target or a translator.
+        /// The pending lookup of the target's addresses, or of a translator's prefix.
         var lookup: (any NameResolving)?
         var translation = Translation.unused
         /// The proxy's relay; `nil` if there is none.
@@ -25,12 +25,12 @@ extension Connector {
     enum Phase {
         case idle(Completion)
         case running(Completion)
-        /// Cancelled, or the outcome was reported. Late answers and events have no effect.
+        /// The race was cancelled, or its outcome was reported. Late answers and events have no effect.
         case ended
 
         var isRunning: Bool { if case .running = self { true } else { false } }
 
-        /// Returns whether the connector may begin: `false` if it was cancelled first.
+        /// Returns whether the connector may begin: `false` if it was already cancelled.
         mutating func begin() -> Bool {
             guard case .idle(let completion) = self else { return false }
             self = .running(completion)

@@ -9,7 +9,7 @@ internal import CausewayWire
 ///
 /// This code runs only after a race has failed for lack of an IPv4 route, so a dual-stack network has no extra cost.
 extension Connector {
-    /// The use of translated addresses. A connector translates at most once.
+    /// Whether translated addresses are used. A connector translates at most once.
     enum Translation {
         case unused
         /// The DNS query for the translator's prefix is pending. The first list has the IPv4 addresses to translate.
@@ -24,7 +24,8 @@ extension Connector {
         }
     }
 
-    /// Finds the translator's prefix, once. Returns whether the race continues, either at once or after the DNS query.
+    /// Searches for the translator's prefix, once. Returns whether the race continues with translated addresses, at
+    /// once or after a DNS query.
     func translate() -> Bool {
         guard progress.phase.isRunning, !progress.translation.hasBegun, settings.ip.version != .v4,
             progress.failure?.lacksRoute == true
@@ -36,7 +37,8 @@ extension Connector {
             let network = AddressTranslation.network(over: interface)
         else { return false }
         progress.translation = .searching(stranded, answers: [])
-        // Subscribe to router advertisements only when a prefix is first needed. Routers repeat them.
+        // Subscribe to router advertisements only when a prefix is first needed. An earlier subscription is not
+        // necessary, because routers repeat their advertisements.
         AdvertisedTranslators.shared.listen()
         guard advertised.isEmpty else {
             race(stranded, through: advertised)
@@ -73,7 +75,7 @@ extension Connector {
                 if case .ipv6(let address) = address.internetAddress { address } else { nil }
             }
             let discovered = TranslationPrefix.discovered(in: answers)
-            // A router advertisement may have arrived during the DNS query.
+            // The DNS query found no prefix, but a router advertisement may have arrived during the query.
             race(stranded, through: discovered.isEmpty ? advertised : discovered)
         }
     }

@@ -135,7 +135,8 @@ package final class Connector: Sendable {
     }
 
     func perform(_ steps: [AttemptRace.Step]) {
-        // `skip()` and the timer may come after the race has ended. No socket may be opened then.
+        // The timer may fire, and `skip()` may be called, after the race has ended. In that case no socket may be
+        // opened.
         guard progress.phase.isRunning else { return }
         for step in steps {
             switch step {
@@ -185,7 +186,7 @@ package final class Connector: Sendable {
         perform(progress.race.failed(candidate, at: System.now))
     }
 
-    /// Keeps the most informative failure: an answer from the peer's host takes precedence over a missing route.
+    /// Keeps the most informative failure: an error answer from the peer's host takes precedence over a missing route.
     private func note(_ code: CInt) {
         let lacksRoute = [
             Errno.networkUnreachable, Errno.hostUnreachable, Errno.addressNotAvailable, Errno.noDevice,

@@ -5,13 +5,14 @@ package import CausewayTypes
 ///
 /// Confined to a loop except for ``cancel()``.
 package protocol DatagramRelay: AnyObject, Sendable {
-    /// The history of the connection to the proxy. Available after success and after failure.
+    /// The history of the connection to the proxy. It is available whether the connection has succeeded or failed.
     var facts: EstablishmentFacts { get }
 
     /// Connects to the proxy and requests the relay. Calls `opened` once.
     func begin(_ opened: @escaping RelayOpened)
 
-    /// Whether the relay can be at this address, to which a name from the proxy leads. Called on the loop.
+    /// Whether the relay can have this address. The address was found by resolving the host name in the proxy's reply.
+    /// Called on the loop.
     func permits(_ address: SocketAddress) -> Bool
 
     /// Calls `ended` when the proxy stops relaying, or at once if it has already stopped.
@@ -24,8 +25,8 @@ package protocol DatagramRelay: AnyObject, Sendable {
 /// Called with the relay's address for datagrams, or with the failure.
 package typealias RelayOpened = @Sendable (Result<Connector.Target, Failure>) -> Void
 
-/// A request to a proxy for a datagram relay. The proxy protocols use whole connections and therefore belong to a layer
-/// above this folder, which supplies the `Associate` closure.
+/// A request to a proxy for a datagram relay. The code for proxy protocols needs complete connections, so it is in a
+/// layer above this folder. That layer supplies the `Associate` closure.
 package struct RelayRequest: Sendable {
     typealias Associate = @Sendable (SocketSettings, any EventLoop, any NameResolver) -> any DatagramRelay
 

@@ -6,7 +6,7 @@ package import CausewayWire
 /// How a connection was established. Times are measured with the monotonic clock.
 package struct EstablishmentFacts: Sendable {
     package struct Resolution: Sendable {
-        /// How long it took until the first addresses were known.
+        /// The time from the start until the first addresses were known.
         package var duration: Duration
         package var addressCount: Int
         package var origin: AddressOrigin
@@ -17,7 +17,7 @@ package struct EstablishmentFacts: Sendable {
         package var type: DNSRecordType
         package var answer: DNSAnswer
         package var origin: AddressOrigin
-        /// Time since ``EstablishmentFacts/started``.
+        /// The time of the answer, since ``EstablishmentFacts/started``.
         package var answered: Duration
     }
 
@@ -33,11 +33,11 @@ package struct EstablishmentFacts: Sendable {
 
         package var candidate: Int
         package var address: SocketAddress
-        /// Time since ``EstablishmentFacts/started``.
+        /// The attempt's start time, since ``EstablishmentFacts/started``.
         package var started: Duration
         package var ended: Duration?
         package var outcome = Outcome.pending
-        /// The interface, if it is not the system's default choice.
+        /// The attempt's interface; `nil` for the system's default choice.
         package var interface: NWInterface?
     }
 
@@ -55,14 +55,16 @@ package struct EstablishmentFacts: Sendable {
     /// When all protocols were ready.
     package var finished: Duration = .zero
     package var previousAttempts = 0
-    /// The counters when the connection became ready; `nil` if no protocols above the transport exchanged bytes before.
+    /// The counters when the connection became ready; `nil` if no protocol above the transport had exchanged bytes by
+    /// then.
     package var baseline: Baseline?
     package var firstAddress: SocketAddress?
     /// Whether an attempt lost its source address because the network changed. At this position in the structure, the
     /// value needs no additional memory.
     package var lostNetwork = false
     package var resolution: Resolution?
-    /// The DNS queries and the attempts, in order. Both can be empty if the endpoint is an address.
+    /// The DNS queries, and below them the attempts, each in chronological order. Both can be empty if the endpoint is
+    /// an address.
     package var queries: [Query] = []
     package var attempts: [Attempt] = []
     package var attemptCount = 0

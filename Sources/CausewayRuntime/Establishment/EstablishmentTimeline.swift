@@ -14,7 +14,7 @@ extension EstablishmentFacts {
         package var failure: Failure?
     }
 
-    /// The DNS queries and the attempts, each in chronological order.
+    /// First the DNS queries, then the attempts, each in chronological order.
     package var timeline: [TimelineEntry] {
         var entries = queries.map { query in
             let end = query.answered / .seconds(1)
@@ -42,7 +42,7 @@ extension EstablishmentFacts {
         return entries
     }
 
-    /// The only attempt to a single address. Such a connection keeps no attempt history.
+    /// The attempt of a connection with a single address, which keeps no attempt history.
     private var onlyAttempt: [Attempt] {
         guard let firstAddress, let connected else { return [] }
         return [

@@ -11,7 +11,7 @@ package final class FrozenSettings: Sendable {
     package let connectsWithContent: Bool
     /// Creates the protocols above the transport for one attempt; `nil` if there are none.
     package let makeLayers: LayerMaker?
-    /// The routes in the order of attempts; empty if there is only the direct one.
+    /// The routes in the order of attempts; empty if there is only the direct route.
     package let routes: [Route]
     /// Determines the routes when a connection starts; `nil` if they are already known.
     package let planner: (any RoutePlanner)?

@@ -28,7 +28,7 @@ package struct RouteProblem: Error, Sendable {
     }
 }
 
-/// One establishment's routes: first the pending request to the planner, later its result.
+/// One establishment's route search: at first the pending request to the planner, later the planner's result.
 final class RoutePlan: Sendable {
     private struct State {
         var outcome: Result<[Route], RouteProblem>?

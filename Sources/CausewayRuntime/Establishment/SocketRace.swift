@@ -19,7 +19,7 @@ struct SocketRace {
 
     /// The number of attempts so far, including those outside this race.
     var startedCount: Int { otherCount + order.startedCount }
-    /// Whether no second attempt has started in this race.
+    /// Whether this race has started at most one attempt.
     var isYoung: Bool { order.startedCount <= 1 }
     /// The addresses whose attempts have not started, in racing order.
     var untried: [SocketAddress] { order.untried.map { addresses[$0] } }
@@ -28,21 +28,21 @@ struct SocketRace {
 
     // MARK: Addresses
 
-    /// Starts with addresses in the caller's order.
+    /// Starts the race with addresses in the caller's order.
     mutating func given(_ addresses: [SocketAddress], at now: Duration) -> [Step] {
         self.addresses = addresses
         return order.given(addresses.count, at: now)
     }
 
-    /// Starts again with other addresses, after all attempts have failed.
+    /// Starts the race again with other addresses, after all attempts have failed.
     mutating func givenInstead(_ addresses: [SocketAddress], at now: Duration) -> [Step] {
         otherCount += order.startedCount
         order = AddressRace(awaiting: [])
         return given(addresses, at: now)
     }
 
-    /// Adds addresses from a lookup. An address that is known already, maybe as an IPv4-mapped one, is left
-    /// out: the race ignores it, and the indices in ``addresses`` must stay the race's numbers.
+    /// Adds addresses from a lookup. Omits an address that is already known, possibly in IPv4-mapped form. The race
+    /// ignores such an address, and the indices in ``addresses`` must stay equal to the race's candidate numbers.
     mutating func found(_ candidates: [FoundAddress], at now: Duration) -> [Step] {
         var known = Set(addresses.compactMap(\.internetAddress))
         let new = candidates.filter { known.insert($0.destination.address).inserted }
@@ -61,7 +61,7 @@ struct SocketRace {
         return attempt
     }
 
-    /// Removes an attempt. The caller must then call `win` or `abandon` on it.
+    /// Removes an attempt. The caller must then call `win` or `abandon` on the attempt.
     mutating func take(_ candidate: Candidate) -> Attempt? { attempts.removeValue(forKey: candidate) }
 
     mutating func connected(_ candidate: Candidate) -> [Step] { order.connected(candidate) }

@@ -1,20 +1,21 @@
 /// Whether a stream receives arrival reports from its loop.
 ///
 /// An edge-triggered event loop reports each packet. While the program's delivery queue reads continuously, these
-/// reports carry no new information, and each takes processor time from the reader: a stream at full speed would need
-/// 50 % more.
+/// reports carry no new information, but each costs the reader processor time: a stream at full speed would need 50 %
+/// more of it.
 struct ArrivalReports: Sendable {
     private enum Interest: UInt8, Sendable {
         case all
         /// The flow is about to turn the reports off.
         case muting
-        /// Like `muting`, but the reader already needs reports again. The flow turns them on right after it has turned
-        /// them off.
+        /// Like `muting`, but the reader already needs reports again. The flow turns the reports off and immediately on
+        /// again.
         case mutingInVain
         case nothing
     }
 
-    /// The flow turns the reports off after this many consecutive arrival reports while a read is active or scheduled.
+    /// If this many consecutive arrival reports come while a read is active or scheduled, the flow turns the reports
+    /// off.
     static var redundantLimit: UInt8 { 2 }
 
     private var interest = Interest.all

@@ -7,7 +7,7 @@ public import FoundationEssentials
 /// The kernel can deliver several datagrams in one block (UDP_GRO). Each element is one datagram; the subscript copies
 /// it out of the block.
 public struct DatagramBatch: RandomAccessCollection, Sendable {
-    /// A train: one or more datagrams from one peer, one after the other in the same bytes. The kernel can deliver a
+    /// A train: one or more datagrams from one peer, one after the other in one byte sequence. The kernel can deliver a
     /// train in one packet (UDP_GRO).
     ///
     /// Each datagram has `segment` bytes; the train's final datagram can be shorter.
@@ -15,7 +15,7 @@ public struct DatagramBatch: RandomAccessCollection, Sendable {
         var bytes: Data
         var segment: Int
         var mark: PacketMark
-        /// The block that contains `bytes` at its start; `nil` if `bytes` is a copy.
+        /// The block whose first bytes are `bytes`; `nil` if `bytes` is a copy.
         var block: PacketBlock?
 
         var count: Int { bytes.count == 0 ? 1 : (bytes.count + segment - 1) / segment }
@@ -50,7 +50,7 @@ public struct DatagramBatch: RandomAccessCollection, Sendable {
         return Data(trains[train].bytes[trains[train].range(of: index)])
     }
 
-    /// Each payload's byte count, in order. No payload is copied.
+    /// Each payload's byte count, in order. Reading this property copies no payload.
     public var byteCounts: [Int] {
         var counts: [Int] = []
         counts.reserveCapacity(count)

@@ -4,20 +4,20 @@ internal import FoundationEssentials
 
 /// Datagrams that have arrived but were not received by the program yet. Their total size and their number are limited.
 ///
-/// The socket's reader stops before the inbox is full, and continues when the program has received half of the content.
-/// Until then, arriving datagrams wait in the kernel, which costs no processor time. A datagram read while the inbox is
-/// full is lost.
+/// The socket's reader stops before the inbox is full, and continues when the content has fallen to half of the limit
+/// at which the reader stopped. Until then, arriving datagrams wait in the kernel, which costs no processor time. A
+/// datagram that is read while the inbox is full is lost.
 struct DatagramInbox: Sendable {
     static let byteLimit = 8 << 20
     static let datagramLimit = 16_384
 
-    /// A limit for the inbox. The socket's reader stops when the content exceeds it.
+    /// A limit for the inbox. The socket's reader stops when the inbox's content exceeds the limit.
     struct Mark: Sendable {
         var byteCount: Int
         var datagramCount: Int
 
-        /// The mark for a program that receives on another thread, if the kernel's buffer is small. One more read, at
-        /// most a megabyte, still fits into the inbox.
+        /// The mark for a program that receives on another thread, if the kernel's buffer is small. If the content is
+        /// at this mark, one more read of at most a megabyte still fits into the inbox.
         static let far = Mark(
             byteCount: byteLimit - PacketReader.packetLimit * PacketReader.blockByteCount,
             datagramCount: datagramLimit - PacketReader.packetLimit * PacketReader.trainDatagramLimit)
@@ -41,13 +41,13 @@ struct DatagramInbox: Sendable {
     private var rest: Deque<DatagramBatch.Train> = []
     /// The number of datagrams in the oldest train, `head`.
     private var headCount = 0
-    /// How much of the oldest train was already delivered: whole datagrams, then bytes of the datagram that follows
-    /// these.
+    /// How much of the oldest train was already delivered: first the number of whole datagrams, then the number of
+    /// bytes of the next datagram.
     private var deliveredDatagrams = 0
     private var deliveredBytes = 0
     private(set) var byteCount = 0
     private(set) var datagramCount = 0
-    /// The exceeded mark while the reader is stopped; `nil` while it runs.
+    /// The mark that was exceeded when the reader stopped; `nil` while the reader runs.
     private var heldAt: Mark?
 
     var isEmpty: Bool { head == nil }
@@ -84,7 +84,8 @@ struct DatagramInbox: Sendable {
         return true
     }
 
-    /// Removes and returns at most `maximum` bytes of the oldest datagram. `isWhole` is set if they reach its end.
+    /// Removes and returns at most `maximum` bytes of the oldest datagram. `isWhole` is set if these bytes reach the
+    /// datagram's end.
     mutating func next(maximum: Int) -> (Data, PacketMark, isWhole: Bool)? {
         guard let mark = head?.mark, let segment = head?.segment, let length = head?.bytes.count else { return nil }
         let start = deliveredDatagrams * segment + deliveredBytes
@@ -97,8 +98,8 @@ struct DatagramInbox: Sendable {
         return (data, mark, isWhole)
     }
 
-    /// Content with at least this many bytes keeps the block into which it was read, which has up to 64 KiB. Smaller
-    /// content is copied.
+    /// Content with at least this many bytes is not copied, but keeps the block of up to 64 KiB into which it was read.
+    /// Smaller content is copied.
     private static let sharedByteCount = 512
 
     /// Returns bytes of the oldest train.
@@ -125,7 +126,7 @@ struct DatagramInbox: Sendable {
         headCount = head?.count ?? 0
     }
 
-    /// Removes and returns all datagrams. Drops a partly delivered one.
+    /// Removes and returns all datagrams. Drops the rest of a datagram that was partly delivered.
     mutating func takeAll() -> DatagramBatch? {
         if deliveredBytes > 0 { finishDatagram() }
         if deliveredDatagrams > 0, let begun = head {

@@ -6,26 +6,27 @@ internal import FoundationEssentials
 struct DatagramSide: Sendable {
     /// Datagrams that have arrived but were not received by the program yet.
     var inbox = DatagramInbox()
-    /// The error for an earlier datagram that a host or router on the path rejected; no receive has reported it yet.
+    /// The error for an earlier datagram that a host or router on the path rejected; no receive call has reported the
+    /// error yet.
     var refusal: Failure?
     /// The first parts of a datagram whose final part is still missing.
     var outgoing = Data()
     /// Whether the kernel divides a train into its datagrams for this socket (UDP_SEGMENT).
     var hasSegmentOffload = true
-    /// This state's flow, for posting to the program's queue.
+    /// The flow of this state, needed to post a delivery to the program's queue.
     unowned var flow: Flow?
     /// Whether a delivery on the program's queue is scheduled.
     var isPosted = false
     var isDelivering = false
     /// Determines how many datagrams may wait.
     var holdRule = HoldRule()
-    /// The number of datagrams that tasks have received since the latest suspension of a task.
+    /// The number of datagrams that tasks have received since a task was last suspended.
     var immediateCount = 0
 
     /// The conditions that determine how many datagrams may wait.
     struct HoldRule: Sendable {
-        /// Whether the program receives in a task on the loop's thread. The shared socket's reader must not run ahead
-        /// of such a task.
+        /// Whether the program receives in a task on the loop's thread. The shared socket's reader must not read many
+        /// more datagrams than such a task has received.
         var isReadOnLoop = false
         /// Whether the kernel's buffer is large, so that the inbox need not hold many datagrams.
         var isSocketDeep = false
@@ -33,7 +34,7 @@ struct DatagramSide: Sendable {
         var mark: DatagramInbox.Mark { isReadOnLoop ? .near : isSocketDeep ? .close : .far }
     }
 
-    /// Whether a receive can be completed now.
+    /// Whether a receive call can be completed now.
     var hasAnswer: Bool { refusal != nil || !inbox.isEmpty }
 
     /// Whether the waiting datagrams exceed the mark, so that the shared socket's reader must stop.

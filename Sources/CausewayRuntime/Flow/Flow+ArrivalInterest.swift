@@ -24,7 +24,8 @@ extension Flow {
 }
 
 extension Flow.State {
-    /// Records a report of the loop. Returns whether to turn arrival reports off because a reader is always active.
+    /// Records a readiness report from the loop. Returns whether to turn arrival reports off because a reader is always
+    /// active.
     mutating func mustMute(after readiness: Readiness) -> Bool {
         guard reading.isReading || reading.isPosted, kind == .stream, link.isOpen, readiness.touches(.readable),
             !readiness.touches(.ending), !readiness.touches(.failed)

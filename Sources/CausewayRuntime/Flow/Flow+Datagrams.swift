@@ -5,7 +5,8 @@ internal import FoundationEssentials
 internal import Synchronization
 
 extension Flow {
-    /// Trains with at least this many bytes keep the block into which they were read. Smaller trains are copied.
+    /// A train with at least this many bytes is not copied, but keeps the block into which it was read. Smaller trains
+    /// are copied.
     static var datagramHandOverByteCount: Int { 12 << 10 }
 
     func readDatagrams(_ plan: ReadPlan, _ mayGoOn: Bool) -> ReadPlan? {
@@ -40,7 +41,7 @@ extension Flow {
             return (state.delivery, state.datagrams[0].isAboveMark)
         }
         deferred.perform(delivery, on: loop)
-        // The receives completed just now may already have consumed the datagrams.
+        // The receive calls completed just now may already have taken the datagrams.
         guard isAbove, state.withLock({ state in state.beginHold() }) else { return .ample }
         return hasRoom ? .held : .none
     }
@@ -63,8 +64,8 @@ extension PacketReader {
         return trains
     }
 
-    /// Returns the index after the packets that form one train, of which the first is at `start`. A train of several
-    /// packets has single datagrams of equal length; the train's final datagram can be shorter.
+    /// Returns the index after the last packet of a train whose first packet is at `start`. A train of several packets
+    /// has single datagrams of equal length; the train's final datagram can be shorter.
     private func endOfRun(from start: Int, before limit: Int) -> Int {
         let (count, segment) = shape(of: start)
         guard count > 0, count == segment else { return start + 1 }
@@ -82,8 +83,8 @@ extension PacketReader {
         return end
     }
 
-    /// Removes the packet at `index` from the reader, as one train. Copies a small train; a large train keeps its
-    /// block.
+    /// Removes the packet at `index` from the reader, as one train. A small train is a copy of the packet; a large
+    /// train keeps the packet's block.
     mutating func takeTrain(_ index: Int, segment: Int) -> DatagramBatch.Train {
         let (count, mark) = (shape(of: index).byteCount, mark(of: index))
         guard count >= Flow.datagramHandOverByteCount else {
@@ -115,17 +116,17 @@ extension Flow.State {
         if isFull { reading.isReadable = true }
         for train in trains { _ = accept(train) }
         if let failure {
-            // A host or router on the path rejected an earlier datagram. One receive reports the error; the flow stays
-            // open.
+            // A host or router on the path rejected an earlier datagram. One receive call reports the error; the flow
+            // stays open.
             reading.isReadable = true
             datagrams[0].refusal = Failure(errno: failure.errno)
         }
         match(nil, &deferred)
     }
 
-    /// Completes the receives for which datagrams are available. For the program's closures, this only posts an item to
-    /// the program's queue, which delivers one datagram after another (``Flow/deliverDatagrams()``), so a batch costs
-    /// one dispatch.
+    /// Completes the receive calls for which datagrams are available. For the program's closures, this only posts an
+    /// item to the program's queue, which delivers one datagram after another (``Flow/deliverDatagrams()``), so a batch
+    /// costs one dispatch.
     mutating func matchDatagrams(_ deferred: inout DeferredActions) {
         while let isOfQueue = reading.receives.waiters.first?.isOfQueue, datagrams[0].hasAnswer {
             if isOfQueue, let delivery, delivery.isSerial, let flow = datagrams[0].flow {
@@ -137,26 +138,26 @@ extension Flow.State {
         releaseHold(&deferred)
     }
 
-    /// Stops the shared socket's reader until the program has received half of the datagrams. Returns `false` if the
-    /// waiting datagrams do not exceed the limit.
+    /// Stops the shared socket's reader until the waiting datagrams have fallen to half of the limit. Returns `false`
+    /// if the waiting datagrams do not exceed the limit.
     mutating func beginHold() -> Bool {
         guard kind == .datagram, !link.isEnding else { return false }
         return datagrams[0].beginHold()
     }
 
-    /// Resumes reading that was paused because of a full inbox, if the inbox is now at most half full.
+    /// If a full inbox has paused reading and is now at most half full, resumes reading.
     mutating func releaseHold(_ deferred: inout DeferredActions) {
         if let socket = takeReleased() { deferred.resume(.read(socket)) }
     }
 
-    /// Ends the pause in reading that a full inbox caused, if the inbox is now at most half full. Returns the shared
-    /// socket to read from again; `nil` if reading was not paused, must stay paused, or does not use a shared socket.
+    /// If a full inbox has paused reading and is now at most half full, ends the pause. Returns the shared socket to
+    /// read from again; `nil` if reading was not paused, must stay paused, or does not use a shared socket.
     mutating func takeReleased() -> SharedDatagramSocket? {
         guard datagrams[0].inbox.releaseHold(), case .peer(let socket, _) = link.transport else { return nil }
         return socket
     }
 
-    /// Completes receives with datagrams that arrived before the flow ended.
+    /// Completes receive calls with datagrams that arrived before the flow ended.
     mutating func answerWithDatagrams(_ deferred: inout DeferredActions) {
         guard link.mayTransfer else { return }
         while let (waiter, answer) = takeDatagramAnswer() { self.answer(waiter, answer, &deferred) }
@@ -189,7 +190,7 @@ extension Flow.State {
     }
 }
 
-/// The result when datagrams are received.
+/// The result of a receive call: one datagram, or all datagrams as a batch.
 enum DatagramAnswer {
     case content(ReceivedContent)
     case batch(DatagramBatch)

@@ -8,12 +8,14 @@ internal import Synchronization
 // task receives without suspension while datagrams are waiting.
 
 extension Flow {
-    /// The maximum number of datagrams in one delivery item. The queue then delivers to other connections first.
+    /// The maximum number of datagrams in one delivery item. After that many, the queue delivers to other connections
+    /// first.
     private static var deliveryBudget: Int { 64 }
-    /// The maximum number of datagrams that a task receives in a row without suspending.
+    /// The maximum number of datagrams that a task receives in a row before it must suspend.
     static var immediateBudget: Int { 64 }
 
-    /// Calls the program's closures on its queue, with the waiting datagrams. Returns the number of calls.
+    /// Calls the program's closures with the waiting datagrams. Must run on the program's queue. Returns the number of
+    /// calls.
     func deliverDatagrams() -> Int {
         var count = 0
         state.withLock { state in state.beginDelivering() }
@@ -38,8 +40,8 @@ extension Flow {
         return count
     }
 
-    /// Returns the next datagram and its header fields if no earlier receive waits for it. Takes one lock and does not
-    /// suspend.
+    /// Returns the next datagram and its header fields if no earlier receive call waits for it. Takes one lock and does
+    /// not suspend.
     package func takeDatagram() -> (data: Data, mark: PacketMark)? {
         state.withLock { state in
             guard state.kind == .datagram, state.link.mayTransfer, state.reading.receives.waiters.isEmpty,
@@ -51,7 +53,7 @@ extension Flow {
     }
 }
 
-/// A closure from the program and its arguments.
+/// A pending call of a program's closure, with its arguments.
 enum DatagramCall {
     case receive(ReceiveCompletion, ReceivedContent)
     case batch(BatchCompletion, DatagramBatch?, Failure?)
@@ -65,8 +67,8 @@ enum DatagramCall {
 }
 
 extension Flow.State {
-    /// Queues a receive requested inside a callback of the current delivery; the delivery then completes the receive.
-    /// Returns `false` for all other receives.
+    /// Queues a receive call that the program made inside a callback of the current delivery. The delivery completes
+    /// this call. Returns `false` for all other receive calls.
     mutating func joinDelivery(_ waiter: ReceiveWaiter, _ demand: (inout ReceiveQueue) -> Void) -> Bool {
         guard waiter.isOfQueue, failure == nil, datagrams[0].isDelivering, delivery?.isDraining == true else {
             return false
@@ -89,9 +91,9 @@ extension Flow.State {
         datagrams[0].isDelivering = true
     }
 
-    /// Handles the usual case: a datagram is there and a closure waits for it. Returns both; `nil` in all other cases,
-    /// which ``takeDatagramCall()`` handles. The usual case is separate because an enumeration with this many fields is
-    /// expensive to copy.
+    /// Handles the usual case: a datagram has arrived and a closure waits for it. Returns both. Returns `nil` in all
+    /// other cases, which ``takeDatagramCall()`` handles. The usual case is separate because an enumeration with this
+    /// many fields is expensive to copy.
     fileprivate mutating func takeDatagramForCallback() -> (ReceiveCompletion, Data, PacketMark, isWhole: Bool)? {
         guard link.mayTransfer, link.isOpen, case .callback(let completion)? = reading.receives.waiters.first,
             let demand = reading.receives.queue.oldest, datagrams[0].refusal == nil,
@@ -114,8 +116,8 @@ extension Flow.State {
         }
     }
 
-    /// Ends a delivery. Remaining datagrams go to the next delivery, or to a task whose receive follows the closures'
-    /// receives.
+    /// Ends a delivery. Remaining datagrams go to the next delivery, or to a task whose receive call is behind those of
+    /// the closures.
     fileprivate mutating func endDelivering(_ deferred: inout DeferredActions) {
         guard kind == .datagram, !datagrams.isEmpty else { return }
         datagrams[0].isDelivering = false

@@ -8,7 +8,7 @@ internal import FoundationEssentials
 // cause and report it after the bytes.
 
 extension Flow {
-    /// The readable rest of the peer's stream after the transport broke.
+    /// The part of the peer's stream that can still be read after the transport broke.
     enum Remainder: UInt8, Sendable {
         case nothing
         case content
@@ -16,13 +16,14 @@ extension Flow {
         case contentAndEnd
     }
 
-    /// Checks a broken transport for its error and for unread content. If a read is active or due, the reader does it.
+    /// Checks a broken transport for its error and for unread content. If a read is active or due, leaves this to the
+    /// reader.
     func examineLoss() {
         let suspect = state.withLock { state in state.beginErrorCheck() }
         if let suspect { checkError(of: suspect) } else { requeueRead() }
     }
 
-    /// Reads the pending error and releases the claim from ``State/beginErrorCheck()``.
+    /// Reads the pending error. Ends the claim that ``State/beginErrorCheck()`` made.
     func checkError(of transport: Transport) {
         let loss = transport.takeLoss()
         let hasUnread = transport.hasUnread
@@ -49,12 +50,13 @@ extension Flow {
 }
 
 extension Flow.State {
-    /// Whether the transport broke while earlier content may still be unread. Sends then fail and receives continue.
+    /// Whether the transport broke while earlier content may still be unread. In that case, send calls fail and receive
+    /// calls continue.
     var isDraining: Bool { reading.remainder != .nothing && link.isOpen }
 
     /// Claims the reading side to query the pending error, unless a read is active or due. In that case the reader gets
-    /// the error or queries it later. If query and read ran at the same time, the query could take the error, and the
-    /// read would report only an end of stream.
+    /// the error, or queries it after the read. If a query and a read ran at the same time, the query could take the
+    /// error, and the read would report only an end of stream.
     mutating func beginErrorCheck() -> Transport? {
         guard link.isOpen, let transport = link.transport else { return nil }
         let isLeftToReader = reading.isReading || hasReadWork
@@ -68,7 +70,8 @@ extension Flow.State {
     fileprivate mutating func failed(_ error: Failure, isBehindEnd: Bool, _ deferred: inout DeferredActions) {
         guard !link.isEnding else { return }
         if kind == .stream { return lose(error, isBehindEnd: isBehindEnd, &deferred) }
-        // A datagram socket stays open: one datagram was rejected (RFC 1122 §4.1.3.3). One receive reports the error.
+        // A datagram socket stays open: one datagram was rejected (RFC 1122 §4.1.3.3). One receive call reports the
+        // error.
         datagrams[0].refusal = error
         match(nil, &deferred)
     }
@@ -78,14 +81,14 @@ extension Flow.State {
         guard !link.isEnding else { return }
         guard kind == .stream, link.isOpen else { return breakDown(error, &deferred) }
         guard failure == nil else {
-            // EPIPE only means that another call received the cause, so replace a stored EPIPE.
+            // EPIPE does not tell the cause: it means that another call received the cause. So replace a stored EPIPE.
             if failure == Failure(errno: Errno.brokenPipe) { failure = error }
             return
         }
         failure = error
         reading.broke(isBehindEnd: isBehindEnd)
-        // Do not fail the entries of an active write; the write's result completes them. The peer may have closed the
-        // connection in reply to their content.
+        // Do not fail the entries of an active write, because the write's result completes these entries. The peer may
+        // have closed the connection in reply to their content.
         answerSends(error, keeping: Int(writing.activeEntryCount ?? 0), &deferred)
     }
 
@@ -100,7 +103,7 @@ extension Flow.State {
 
     /// Ends the flow after a read found no more content in a broken transport.
     mutating func finishDraining(_ deferred: inout DeferredActions) {
-        // If a receive was cancelled during the read, its content waits for the next receive.
+        // If a receive call was cancelled during the read, the content that was read waits for the next receive call.
         guard !reading.receives.waiters.isEmpty || reading.receives.leftover.isEmpty else { return }
         if reading.remainder == .contentAndEnd {
             if !reading.receives.waiters.isEmpty { reading.remainder = .nothing }
@@ -110,8 +113,8 @@ extension Flow.State {
         if let failure { breakDown(failure, &deferred) }
     }
 
-    /// Completes a receive requested after the transport failed. If the peer ended its side before the failure, the
-    /// first such receive returns the end of the stream.
+    /// Completes a receive call that was made after the transport failed. If the peer ended its side before the
+    /// failure, the first such call returns the end of the stream.
     mutating func answerLate(_ waiter: ReceiveWaiter, _ failure: Failure, _ deferred: inout DeferredActions) {
         guard reading.remainder == .contentAndEnd, link.isBroken else {
             return answer(waiter, ReceivedContent(error: failure), &deferred)
@@ -120,7 +123,7 @@ extension Flow.State {
         answer(waiter, ReceivedContent(isFinal: true, isComplete: true), &deferred)
     }
 
-    /// Completes every outstanding send with `error`, except the first `kept` sends in flight.
+    /// Completes every outstanding send with `error`, except the first `kept` sends whose transmission has started.
     mutating func answerSends(_ error: Failure, keeping kept: Int = 0, _ deferred: inout DeferredActions) {
         for entry in writing.flight.removeAll(keeping: kept) { finish(entry, error, &deferred) }
         for entry in writing.backlog?.removeAll() ?? [] {
@@ -130,8 +133,8 @@ extension Flow.State {
         writing.backlog = nil
     }
 
-    /// Completes content that was being written when the transport broke: entries written whole succeed, the others
-    /// fail.
+    /// Completes the sends whose content was being written when the transport broke. A send succeeds if its content was
+    /// written whole; otherwise it fails.
     mutating func finishWriteOfLost(_ result: IOResult, _ failure: Failure, _ deferred: inout DeferredActions) {
         if case .moved(let count) = result { advance(by: count, &deferred) }
         answerSends(failure, &deferred)

@@ -5,13 +5,14 @@ internal import FoundationEssentials
 internal import Synchronization
 
 extension Flow {
-    /// How many reads in a row one flow may make before other flows run. Also how many receives in a row may read from
-    /// the transport on the caller's thread.
+    /// How many reads in a row one flow may make before other flows run. Also how many receive calls in a row may read
+    /// from the transport on the caller's thread.
     static var readBudget: Int { 16 }
-    /// The number of bytes that a read may return beyond the requested number, so that small receives do not cost one
-    /// system call each.
+    /// The number of bytes that a read may return beyond the requested number, so that a small receive call does not
+    /// always cost a system call.
     static var readAhead: Int { 16 << 10 }
-    /// Content with at least this many bytes keeps the block into which it was read. Smaller content is copied.
+    /// Content with at least this many bytes is not copied, but keeps the block into which it was read. Smaller content
+    /// is copied.
     static var handOverByteCount: Int { 48 << 10 }
 
     // MARK: Requests
@@ -92,7 +93,7 @@ extension Flow {
         if let plan = state.withLock({ state in state.beginRead() }) { pumpReads(plan) }
     }
 
-    /// Performs a claimed read and the following reads, within a budget.
+    /// Performs a read that this thread has claimed, then further reads, up to a limit.
     func pumpReads(_ first: ReadPlan) {
         var budget = Self.readBudget
         var plan: ReadPlan? = first
@@ -101,8 +102,7 @@ extension Flow {
             let mayGoOn = budget > 0
             plan = current.isDatagram ? readDatagrams(current, mayGoOn) : readStream(current, mayGoOn)
         }
-        // Let other flows on this thread run first. The remaining bytes are read as if the transport had just become
-        // readable.
+        // Let other flows on this thread run first. The remaining bytes are read in a later turn.
         if budget <= 0 { requeueRead() }
     }
 
@@ -126,7 +126,7 @@ extension Flow {
         let scratch = ThreadLocal.scratch
         let length = min(plan.length, scratch.count)
         let result = plan.transport.read(into: UnsafeMutableRawBufferPointer(rebasing: scratch[..<length]))
-        // Allocate before the lock is taken.
+        // Allocate memory for the content before the lock is taken.
         var arrived: Arrived?
         if case .moved(let count) = result, count > 0 {
             if plan.isForChannel {
@@ -142,8 +142,8 @@ extension Flow {
         }
     }
 
-    /// Ends a read's claim in the usual case: one receive waits and gets everything that was read. Returns the content
-    /// in all other cases.
+    /// Ends the claim to read in the usual case: one receive call waits, and gets everything that was read. Returns the
+    /// content in all other cases.
     private func pass(_ content: consuming Data, _ plan: ReadPlan, _ length: Int) -> Data? {
         guard plan.isForOne else { return content }
         var mustAwait = false
@@ -178,7 +178,8 @@ extension Flow {
         return nil
     }
 
-    /// Ends a read's claim and delivers the content. Closes the transport if a close was waiting for the claim's end.
+    /// Ends the claim to read and delivers the content. Closes the transport if the close was waiting for the end of
+    /// this claim.
     func finishRead(
         _ plan: ReadPlan, _ finish: (inout State, inout DeferredActions) -> ReadPlan?
     ) -> ReadPlan? {

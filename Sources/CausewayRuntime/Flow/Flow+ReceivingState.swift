@@ -3,15 +3,15 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// One claimed read.
+/// A read that the thread has claimed and must perform.
 struct ReadPlan {
     var transport: Transport
     var length: Int
     var isDatagram: Bool
-    /// Whether the oldest receive belongs to the protocols above the transport. They read the content in place, in the
+    /// Whether the protocols above the transport made the oldest receive call. They use the content in place, in the
     /// thread's scratch buffer.
     var isForChannel = false
-    /// Whether exactly one receive waits, from a task or one of the program's closures.
+    /// Whether exactly one receive call waits, and a task or one of the program's closures made it.
     var isForOne = false
 }
 
@@ -34,9 +34,9 @@ extension Flow.State {
         return plan
     }
 
-    /// Claims the read for a receive that reads on the caller's thread. On the loop's thread, one of every
-    /// ``Flow/readBudget`` calls sets `isPostponed` instead, and the caller calls ``Flow/requeueRead()``. Otherwise a
-    /// fast peer and the task that receives from it could occupy the thread.
+    /// Claims the read for a receive call that reads on the caller's thread. On the loop's thread, one of every
+    /// ``Flow/readBudget`` calls sets `isPostponed` instead, and the caller must then call ``Flow/requeueRead()``.
+    /// Otherwise a fast peer and the task that receives from it could occupy the thread.
     mutating func beginRead(onLoop isOnLoop: @autoclosure () -> Bool, _ isPostponed: inout Bool) -> ReadPlan? {
         guard hasReadWork else { return nil }
         reading.burst += 1
@@ -58,7 +58,7 @@ extension Flow.State {
             finishDraining(&deferred)
         case .moved(0) where writing.isWriting || link.claims > 0 || reading.signs.contains(.brokenPipe):
             // The kernel reports a reset to one call only; later reads return an end of stream. If another thread used
-            // the transport during this read, this end can hide a reset.
+            // the transport during this read, that thread may have got the reset, and this end of stream hides it.
             reading.signs.insert(.doubtfulEnd)
         case .moved(0):
             reading.receives.queue.ended()
@@ -80,8 +80,8 @@ extension Flow.State {
         }
     }
 
-    /// Ends a read's claim if one receive consumes everything that was read and no earlier content waits. The caller
-    /// completes the receive.
+    /// Ends the claim to read if a single receive call takes everything that was read, and no earlier content waits.
+    /// The caller must then complete the receive call.
     mutating func finishRead(forOne count: Int, _ length: Int) -> Bool {
         guard !link.isEnding, link.mayTransfer, reading.signs.isDisjoint(with: [.error, .brokenPipe]),
             reading.receives.passes(count)
@@ -91,8 +91,8 @@ extension Flow.State {
         return true
     }
 
-    /// Permits another read after an end of stream that may hide a reset, once no other thread uses the transport.
-    /// Returns whether the caller must read again.
+    /// After an end of stream that may hide a reset, permits another read as soon as no other thread uses the
+    /// transport. Returns whether the caller must read again.
     mutating func settleEnd() -> Bool {
         guard reading.signs.contains(.doubtfulEnd), !writing.isWriting, link.claims == 0, !link.isEnding else {
             return false
@@ -102,7 +102,7 @@ extension Flow.State {
         return true
     }
 
-    /// Passes the content without a copy to the protocols above the transport, if no earlier content waits.
+    /// If no earlier content waits, passes the content to the protocols above the transport without a copy.
     private mutating func lend(_ arrived: Int, _ deferred: inout DeferredActions) {
         guard link.mayTransfer, reading.receives.leftover.isEmpty, reading.receives.waiters.first?.takesLoans == true,
             case .bytes(_, let maximum) = reading.receives.queue.oldest, arrived <= maximum,
@@ -119,8 +119,8 @@ extension Flow.State {
         answer(waiter, content, &deferred)
     }
 
-    /// Completes every receive for which there is enough content: leftover bytes from earlier reads, followed by
-    /// `arrived`.
+    /// Completes every receive call for which there is enough content. The content consists of the leftover bytes from
+    /// earlier reads and `arrived`.
     mutating func match(_ arrived: Data?, _ deferred: inout DeferredActions) {
         guard link.mayTransfer else { return }
         if kind == .datagram { return matchDatagrams(&deferred) }
@@ -148,7 +148,7 @@ private struct Backlog {
     private var offset = 0
 
     /// Takes over the buffer of `leftover`, so that the arrived bytes are appended in place. If each read copied the
-    /// buffer, one large receive would take quadratic time.
+    /// buffer, a receive call for many bytes would take quadratic time.
     init(taking leftover: inout Data, arrived: Data?) {
         bytes = leftover
         leftover = Data()

@@ -5,7 +5,7 @@ package import FoundationEssentials
 internal import Synchronization
 
 extension Flow {
-    /// The maximum number of pieces and bytes in one gathered send.
+    /// The maximum numbers of pieces and bytes in one gathered send (one system call that writes several pieces).
     static var gatherPieceLimit: Int { 32 }
     package static var gatherByteLimit: Int { 1 << 20 }
 
@@ -24,8 +24,8 @@ extension Flow {
         if entry.deadline != nil { armExpiry() }
     }
 
-    /// Writes content without queueing it if no earlier content is queued. Returns whether the write was attempted;
-    /// ``continueWrite(_:_:)`` then sends the remaining bytes.
+    /// If no earlier content is queued, writes content without queueing it. Returns whether the write was attempted. In
+    /// that case, ``continueWrite(_:_:)`` sends any remaining bytes.
     private func sendAtOnce(_ outbound: Outbound) -> Bool {
         guard !outbound.endsStream, outbound.offset == 0,
             let transport = state.withLock({ state in state.beginImmediateWrite(outbound.data.count) })
@@ -81,7 +81,7 @@ extension Flow {
         armExpiry()
     }
 
-    /// Writes on the caller's thread if no earlier content is queued. Not inlined, so that its locals do not enlarge
+    /// If no earlier content is queued, writes on the caller's thread. Not inlined, so that its locals do not enlarge
     /// every suspended task's frame.
     @inline(never)
     package func writeNow(_ data: Data, _ endsStream: Bool) -> ImmediateResult {
@@ -104,7 +104,7 @@ extension Flow {
 
     package enum ImmediateResult {
         case done(Failure?)
-        /// Only this many bytes were sent. The claim has not ended yet.
+        /// Only this many bytes were sent. The claim to write has not ended yet.
         case partial(Int, Retry)
         /// No write was attempted.
         case unclaimed
@@ -112,7 +112,8 @@ extension Flow {
         case postponed
     }
 
-    /// Ends an immediate write's claim. Completes the send if everything was sent or the transport failed.
+    /// Completes the send and ends the claim to write if everything was sent or the transport failed. Otherwise the
+    /// caller must continue the write.
     private func finishImmediateWrite(
         _ result: IOResult, _ count: Int, _ waiter: SendWaiter = .unobserved
     ) -> ImmediateResult {
@@ -146,7 +147,7 @@ extension Flow {
             // The flow was cancelled during the write, so it is unknown which bytes reach the peer.
             if state.link.isEnding { failure = state.failure }
             if case .callback(let completion) = waiter { posted = state.post(.sent(completion, failure)) }
-            // Other threads may have queued content during the claim.
+            // During this thread's claim, other threads may have queued content.
             mustWrite = state.hasWriteWork
             mustRead = state.settleEnd()
             return state.takeClosing()
@@ -176,8 +177,8 @@ extension Flow {
         if closing == nil { examineLoss() }
     }
 
-    /// Queues an immediate write's remaining bytes before all other content and releases the claim. Writes these bytes
-    /// when the transport is writable.
+    /// Queues an immediate write's remaining bytes before all other content and ends the claim to write. The bytes are
+    /// written when the transport is writable.
     func continueWrite(_ outbound: Outbound, _ retry: Retry) {
         var deferred = DeferredActions()
         var mustRead = false
@@ -195,11 +196,12 @@ extension Flow {
         closing?.perform(on: loop)
         if mustRead { requeueRead() }
         guard closing == nil, let transport else { return }
-        // If a writable edge has arrived since the write, the transport already accepts bytes.
+        // If the loop has reported a writable edge since the write, the transport accepts bytes again.
         if state.withLock({ state in state.writing.isWritable }) { pumpWrites() } else { arrange(retry, transport) }
     }
 
-    /// Collects content without writing it until ``uncork()``, which sends it in as few system calls as possible.
+    /// Collects content without writing it until ``uncork()``, which sends this content in as few system calls as
+    /// possible.
     package func cork() { state.withLock { state in state.writing.isCorked = true } }
 
     package func uncork() {

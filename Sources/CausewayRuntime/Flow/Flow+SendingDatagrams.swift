@@ -7,7 +7,7 @@ struct DatagramPlan {
     /// A single datagram, or a train: several equally long datagrams, of which the final datagram can be shorter.
     struct Group {
         var range: Range<Int>
-        /// Bytes per datagram; 0 for a single datagram.
+        /// The number of bytes per datagram in a train; 0 for a single datagram.
         var segment: Int
         var trafficClass: UInt8?
     }
@@ -50,8 +50,8 @@ extension Transport {
 extension Flow.State {
     private static var datagramLimit: Int { 64 }
 
-    /// Groups the datagrams in flight. Consecutive datagrams of equal length form a train if the kernel can divide
-    /// trains for this socket.
+    /// Groups the datagrams that are ready for transmission. Consecutive datagrams of equal length form a train if the
+    /// kernel can divide trains for this socket.
     func planDatagrams() -> DatagramPlan {
         var plan = DatagramPlan()
         append(writing.flight.entries.first, to: &plan)
@@ -99,7 +99,8 @@ extension Flow.State {
             }
             return .none
         case .wouldBlock:
-            // An edge during the call has set `isWritable`, and the loop does not report that edge again.
+            // If the loop has reported an edge during the call, `isWritable` is set, and the loop does not report that
+            // edge again.
             return writing.isWritable ? .none : .whenWritable
         case .failed(Errno.noBuffers), .failed(Errno.noMemory):
             return .later
@@ -110,15 +111,16 @@ extension Flow.State {
                 // one by one.
                 datagrams[0].hasSegmentOffload = false
             } else {
-                // Fail only the first datagram: the cause can be an earlier datagram, or sending is not permitted now.
+                // Fail only the first datagram: the error may concern an earlier datagram, or sending is not permitted
+                // at present.
                 finishDatagram(Failure(errno: code), &deferred)
             }
             return .none
         }
     }
 
-    /// Returns whether the code means that the kernel cannot divide this train. All other errors, such as a rejection
-    /// by the peer's host, would occur for a single datagram as well.
+    /// Returns whether the error code means that the kernel cannot divide this train. Other errors, such as a rejection
+    /// by the peer's host, would also occur for a single datagram.
     private static func meansNoOffload(_ code: CInt) -> Bool {
         [Errno.invalid, Errno.inputOutput, Errno.messageTooLong, Errno.notSupported, Errno.protocolOptionNotSupported]
             .contains(code)

@@ -5,7 +5,7 @@ internal import FoundationEssentials
 internal import Synchronization
 
 extension Flow.State {
-    /// Claims a write that bypasses the queue, if no earlier content waits and the transport is writable.
+    /// If no earlier content waits and the transport is writable, claims a write that bypasses the queue.
     mutating func beginImmediateWrite(_ count: Int) -> Transport? {
         guard kind == .stream, link.mayTransfer, writing.isWritable, !writing.isWriting, !writing.isCorked, count > 0,
             link.isOpen,
@@ -58,7 +58,8 @@ extension Flow.State {
         if kind == .stream {
             if outbound.endsStream { writing.end = .requested }
         } else {
-            // A datagram socket has no half-close. Empty content is an empty datagram; no content sends nothing.
+            // A datagram socket has no half-close. Empty content is sent as an empty datagram; without content, nothing
+            // is sent.
             outbound.endsStream = false
             outbound.isDatagram = outbound.hasContent
         }
@@ -68,8 +69,8 @@ extension Flow.State {
     private mutating func begin(_ entry: SendQueue<Outbound>.Entry, _ deferred: inout DeferredActions) {
         var entry = entry
         if kind == .datagram, datagrams[0].outgoing.count > 0 || !entry.endsMessage {
-            // Parts of one message leave as one datagram. A part's send completes when the part was appended to the
-            // earlier parts.
+            // Parts of one message leave as one datagram. The send of a part is complete as soon as the part is
+            // appended to the earlier parts.
             datagrams[0].outgoing += entry.payload.data
             guard entry.endsMessage else { return answer(entry.payload.waiter, nil, &deferred) }
             entry.payload.data = datagrams[0].outgoing
@@ -84,7 +85,8 @@ extension Flow.State {
         answer(entry.payload.waiter, Failure(errno: code), &deferred)
     }
 
-    /// Fails messages that can no longer be sent: expired messages, and messages whose antecedent failed.
+    /// Fails messages that can no longer be sent: expired messages, and messages whose antecedent (the message that
+    /// must be sent first) has failed.
     mutating func dropLost(at now: Duration, _ deferred: inout DeferredActions) {
         while let step = writing.backlog?.nextLost(at: now) {
             switch step {
@@ -96,10 +98,10 @@ extension Flow.State {
         writing.dropSpentBacklog()
     }
 
-    /// Returns when the next message expires; `nil` if an existing timer fires by then.
+    /// Returns when the next message expires; `nil` if a timer is already set for that time or earlier.
     mutating func takeExpiryTime() -> Duration? { link.isClosed ? nil : writing.takeExpiryTime() }
 
-    /// Moves queued content into flight, up to the limits for one gathered send.
+    /// Moves content from the queue to the content in flight (``Flight``), up to the limits for one gathered send.
     mutating func fillFlight(_ deferred: inout DeferredActions) {
         while writing.flight.entries.count < Flow.gatherPieceLimit, writing.flight.byteCount < Flow.gatherByteLimit {
             switch writing.backlog?.next(at: System.now) {
@@ -156,7 +158,8 @@ extension Flow.State {
             if count == plan.byteCount { writing.isWritable = true }
             return writing.isWritable ? .none : .whenWritable
         case (.wouldBlock, _):
-            // An edge during the call has set `isWritable`, and the loop does not report that edge again.
+            // If the loop has reported an edge during the call, `isWritable` is set, and the loop does not report that
+            // edge again.
             return writing.isWritable ? .none : .whenWritable
         case (.failed(Errno.noBuffers), _), (.failed(Errno.noMemory), _):
             return .later
@@ -184,7 +187,7 @@ extension Flow.State {
         while left > 0, let head = writing.flight.entries.first {
             let taken = writing.flight.advanceFirst(by: left)
             left -= taken
-            // The end of a stream is a separate step after its bytes.
+            // The stream's end is sent in a separate step after the bytes before it.
             guard taken == head.outbound.remaining, !head.outbound.endsStream else { return }
             _ = writing.flight.popFirst()
             finish(head, nil, &deferred)

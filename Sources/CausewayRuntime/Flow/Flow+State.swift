@@ -14,14 +14,14 @@ extension Flow {
         case broken(Failure)
     }
 
-    /// The pending close of a transport that no thread claims any more.
+    /// A transport that must be closed now, because no thread has a claim to use it any more.
     ///
-    /// A class, so that an optional value is a single pointer: every read and write checks for a pending close, and at
-    /// most one exists per flow.
+    /// This is a class, so that an optional value is a single pointer: every read and write returns such an optional,
+    /// and only one per flow is not `nil`.
     final class Closing {
         private let transport: Transport?
         private let ending: Ending
-        /// Whether the peer has ended its side and all its content was read.
+        /// Whether the peer has ended its side of the stream and all content from the peer was read.
         private let isReadOut: Bool
         private let owner: (any FlowOwner)?
 
@@ -46,7 +46,7 @@ extension Flow {
         }
     }
 
-    /// The transport, and whether the flow has not attached it yet, uses it, closes it, or has closed it.
+    /// The transport and its phase: none attached yet, in use, closing, or closed.
     struct Link: Sendable {
         enum Phase: Sendable {
             /// There is no transport yet.
@@ -60,8 +60,8 @@ extension Flow {
         var phase = Phase.idle
         /// Whether requests may use the transport.
         var mayTransfer = false
-        /// Whether the protocols above have not completed their handshake yet. If the transport breaks before that, a
-        /// new transport can replace it.
+        /// Whether the protocols above have not completed their handshake yet. If the transport breaks before the
+        /// handshake is complete, a new transport can replace it.
         var isProvisional = false
         /// The number of threads that now use the transport for purposes other than reading and writing.
         var claims: Int32 = 0
@@ -89,11 +89,11 @@ extension Flow {
         }
     }
 
-    /// The state behind the flow's lock.
+    /// The state that the flow's lock protects.
     ///
-    /// This state is most of an idle connection's memory. Small members are therefore grouped, and members that few
-    /// connections need are behind a reference. ``ReadSide`` and ``WriteSide`` know only their own direction; rules
-    /// that concern both directions, such as those for a broken transport, are methods of this type.
+    /// This state is most of an idle connection's memory. Small members are therefore grouped, and members that only
+    /// few connections need are on the heap. ``ReadSide`` and ``WriteSide`` know only their own direction; rules that
+    /// concern both directions, such as those for a broken transport, are methods of this type.
     struct State: ~Copyable, Sendable {
         let kind: Kind
         var link = Link()
@@ -101,8 +101,8 @@ extension Flow {
         var writing = WriteSide()
         var failure: Failure?
         var delivery: Delivery?
-        /// One element for a datagram flow, none for a stream. The array keeps it on the heap, so that streams need no
-        /// memory for it.
+        /// One element for a datagram flow, none for a stream. The array keeps the element on the heap, so that a
+        /// stream needs no memory for it.
         var datagrams: [DatagramSide] = []
 
         init(kind: Kind) {
@@ -123,7 +123,7 @@ extension Flow.State {
             && (!writing.flight.entries.isEmpty || writing.backlog != nil)
     }
 
-    /// Returns the pending close once no thread claims the transport; otherwise `nil`.
+    /// Returns the pending close if no thread has a claim to the transport any more; otherwise `nil`.
     mutating func takeClosing() -> Flow.Closing? {
         guard case .closing(let ending) = link.phase, link.claims == 0, !reading.isReading, !writing.isWriting else {
             return nil
@@ -158,7 +158,7 @@ extension Flow.State {
         answerAll(error, &deferred)
     }
 
-    /// Completes every outstanding request with an error. The first receive also gets all arrived content.
+    /// Completes every outstanding request with an error. The first receive call also gets all arrived content.
     mutating func answerAll(_ error: Failure, _ deferred: inout DeferredActions) {
         failure = failure ?? error
         if kind == .datagram, error != Failure(errno: Errno.cancelled) { answerWithDatagrams(&deferred) }

@@ -5,28 +5,28 @@ package import FoundationEssentials
 internal import Synchronization
 
 /// Receives and sends for Swift tasks. Cancelling a task ends only the request that the task waits for, and the flow
-/// stays open: the next receive gets the content, and a send that has started completes.
+/// stays open: the next receive call gets the content, and a send that has started is completed.
 ///
 /// A cancellable suspension costs a record in the task, two locks and a quarter of the task's memory. A connection
 /// served by a single task can avoid this: that task becomes the flow's home task, and ``cancelHome()`` cancels its
 /// request.
 extension Flow {
-    /// Makes the current task the flow's home task. To cancel it, call ``cancelHome()``.
+    /// Makes the current task the flow's home task. To cancel the home task's request, call ``cancelHome()``.
     package func makeHome() { homeTask.store(ThreadLocal.task, ordering: .relaxed) }
 
     package func leaveHome() { homeTask.store(0, ordering: .relaxed) }
 
-    /// Ends the request that the home task waits for, as cancellation does for any other task.
+    /// Ends the request that the home task waits for. For any other task, the cancellation of the task does this.
     package func cancelHome() {
         cancelReceive(Self.homeID)
         cancelSend(Self.homeID)
     }
 
-    /// Identifies all home task requests; the home task has one at a time.
+    /// Identifies the home task's request. The home task waits for at most one request at a time.
     package static var homeID: UInt64 { 0 }
 
-    /// Identifies the current task's request for cancellation. A task waits for one request at a time. The value is
-    /// never equal to ``homeID``.
+    /// Identifies the current task's request, so that it can be cancelled. A task waits for one request at a time. The
+    /// value is never equal to ``homeID``.
     static var taskID: UInt64 { UInt64(truncatingIfNeeded: ThreadLocal.task) }
 
     package var isHome: Bool { ThreadLocal.task == homeTask.load(ordering: .relaxed) }
@@ -60,8 +60,8 @@ extension Flow {
         }
     }
 
-    /// Receives like ``receivePiece(minimum:maximum:)``, for tasks other than the home task. This function and those
-    /// below are not inlined, so that their locals do not enlarge every suspended task's frame.
+    /// Receives like ``receivePiece(minimum:maximum:)``, for tasks other than the home task. This function and the
+    /// functions below are not inlined, so that their locals do not enlarge every suspended task's frame.
     @inline(never)
     nonisolated(nonsending)
         package func receiveCancellably(minimum: Int, maximum: Int) async -> Result<StreamPiece, Failure>
@@ -95,7 +95,7 @@ extension Flow {
 
     /// Receives one whole message, like ``receiveMessage(_:)``.
     ///
-    /// Cancellation: a task other than the home task gets `ECANCELED`. The message stays for the next receive.
+    /// Cancellation: a task other than the home task gets `ECANCELED`. The message stays for the next receive call.
     nonisolated(nonsending)
         package func receiveMessage() async -> ReceivedContent
     {
@@ -136,7 +136,7 @@ extension Flow {
     private func cancelReceive(_ id: UInt64) {
         var deferred = DeferredActions()
         let delivery = state.withLock { state in
-            // Content that was too short for the cancelled receive can be long enough for the next receive.
+            // Content that was too short for the cancelled receive call can be long enough for the next call.
             if state.forgetReceive(id, &deferred) { state.match(nil, &deferred) }
             return state.delivery
         }
@@ -174,7 +174,7 @@ extension Flow {
     }
 
     /// Returns whether a task has received its maximum number of datagrams in a row and must let other tasks run. Also
-    /// restarts the count.
+    /// resets the task's count.
     private func mustGiveWay() -> Bool {
         let (isSpent, released) = state.withLock { state -> (Bool, SharedDatagramSocket?) in
             guard state.kind == .datagram else { return (false, nil) }
@@ -243,7 +243,7 @@ extension Flow {
 }
 
 extension Flow.State {
-    /// Completes a cancelled task's receive with `ECANCELED`. Returns `false` if it is already complete.
+    /// Completes a cancelled task's receive call with `ECANCELED`. Returns `false` if the call is already complete.
     mutating func forgetReceive(_ id: UInt64, _ deferred: inout DeferredActions) -> Bool {
         guard let waiter = reading.receives.remove(ofTask: id) else { return false }
         answer(waiter, ReceivedContent(error: Failure(errno: Errno.cancelled)), &deferred)

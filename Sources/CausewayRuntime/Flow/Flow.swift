@@ -9,8 +9,9 @@ internal import Synchronization
 ///
 /// Requests can come from any thread, before the transport exists and after it is closed. One lock guards the state; no
 /// system call and no program code runs under the lock. A thread claims the transport before it reads or writes. If
-/// another thread has claimed the same direction, the thread only records its work in the state, and the other thread
-/// does the work. The transport is closed only when no thread has a claim, so a descriptor is never used after closing.
+/// another thread has already claimed the same direction, a thread only records its work in the state, and the thread
+/// with the claim does this work. The transport is closed only when no thread has a claim, so a descriptor is never
+/// used after closing.
 package final class Flow: ReadinessHandler {
     package let loop: any EventLoop
     let state: LockedValue<State>
@@ -29,15 +30,15 @@ package final class Flow: ReadinessHandler {
 
     /// The readiness events that an event loop must report for this flow's socket.
     package var interest: Readiness {
-        // A stream socket reports a writable edge only after a write that would block; a datagram socket reports one
-        // for each sent datagram.
+        // A stream socket reports a writable edge only after a write that would block; a datagram socket reports an
+        // edge for each sent datagram.
         state.withLock { state in state.kind == .stream ? .stream : .readable }
     }
 
     /// Whether the transport carries datagrams, not a stream.
     package var isDatagram: Bool { state.withLock { state in state.kind == .datagram } }
 
-    /// The number of bytes that were read from the transport and wait for a receive.
+    /// The number of bytes that were read from the transport and wait for a receive call.
     package var unreadByteCount: Int { state.withLock { state in state.reading.receives.leftover.count } }
 
     /// The number of bytes that wait until the transport accepts them.
@@ -48,7 +49,7 @@ package final class Flow: ReadinessHandler {
 
     // MARK: Start and end
 
-    /// Sets the delivery for the program's completion closures from now on.
+    /// Sets the delivery that calls the program's completion closures from now on.
     package func deliver(on delivery: Delivery) {
         state.withLock { state in state.delivery = delivery }
     }
@@ -56,7 +57,8 @@ package final class Flow: ReadinessHandler {
     /// Connects the flow to its transport. Queued requests start with ``begin()``.
     ///
     /// - Parameters:
-    ///   - transport: The transport to use. It is discarded if the flow already has one or is closed.
+    ///   - transport: The transport to use. The transport is discarded if the flow already has a transport or is
+    ///     closed.
     ///   - owner: Notified when the flow ends.
     ///   - isProvisional: Whether the flow waits for another transport if this one breaks before ``confirm()``.
     ///   - sentEarly: The byte count of queued content that was already sent.
@@ -80,14 +82,14 @@ package final class Flow: ReadinessHandler {
     /// Confirms the transport after the handshake above it is complete: from now on, no other transport replaces it.
     package func confirm() { state.withLock { state in state.link.isProvisional = false } }
 
-    /// Returns content for the first packet, which is sent before the peer has answered and may arrive twice (RFC 7413
-    /// §2.1): the idempotent content at the head of the queue.
+    /// Returns content for the first packet: the idempotent content at the head of the queue. The first packet is sent
+    /// before the peer has answered, and its content may arrive twice (RFC 7413 §2.1).
     package func earlyContent(atMost limit: Int) -> Data {
         var deferred = DeferredActions()
         let (content, delivery) = state.withLock { state -> (Data, Delivery?) in
             var content = Data()
             guard state.kind == .stream, case .idle = state.link.phase else { return (content, nil) }
-            // Content offered for the first packet counts as started.
+            // The transmission of content offered for the first packet counts as started.
             state.fillFlight(&deferred)
             for entry in state.writing.flight.entries {
                 guard case .idempotent = entry.outbound.waiter, content.count < limit else { break }
@@ -162,8 +164,8 @@ package final class Flow: ReadinessHandler {
     func fail(_ error: Failure) {
         var deferred = DeferredActions()
         let (delivery, closing) = state.withLock { state -> (Delivery?, Closing?) in
-            // A protocol above the transport may have failed. Later receives must then fail, not return the end of the
-            // peer's stream.
+            // A protocol above the transport may have failed. In that case, later receive calls must fail, and not
+            // return the end of the peer's stream.
             if !state.link.isEnding { state.reading.remainder = .nothing }
             state.breakDown(error, &deferred)
             return (state.delivery, state.takeClosing())
@@ -172,7 +174,7 @@ package final class Flow: ReadinessHandler {
         closing?.perform(on: loop)
     }
 
-    /// Calls `body` with the socket, which stays open during the call. Returns `nil` without a socket.
+    /// Calls `body` with the socket, which stays open during the call. Returns `nil` if there is no socket.
     package func withDescriptor<R>(_ body: (CInt) -> R) -> R? {
         let transport = state.withLock { state -> Transport? in
             guard state.link.isOpen, let transport = state.link.transport else { return nil }
@@ -193,7 +195,7 @@ package final class Flow: ReadinessHandler {
         if mustRead { requeueRead() }
     }
 
-    /// Whether a receive or a send waits for the transport.
+    /// Whether a receive or send call waits for the transport.
     package var hasRequests: Bool {
         state.withLock { state in
             !state.reading.receives.waiters.isEmpty || !state.writing.flight.entries.isEmpty
@@ -222,8 +224,8 @@ package final class Flow: ReadinessHandler {
             mustWrite = state.hasWriteWork
             let mustRead = state.hasReadWork
             if readiness.touches(.failed) { suspect = state.beginErrorCheck() }
-            // The program's closures run on its queue, so read on that queue. If a task waits, read on this thread and
-            // resume the task.
+            // If a program's closure waits, it must run on the program's queue, so read on that queue. If a task waits,
+            // read on this thread and resume the task.
             if mustRead, state.reading.receives.waiters.first?.isDirect == false, let delivery = state.delivery {
                 if state.reading.post(self, on: delivery) { posted = delivery }
             } else if mustRead {

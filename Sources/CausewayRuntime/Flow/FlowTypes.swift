@@ -3,25 +3,25 @@ internal import CausewaySystem
 package import CausewayTypes
 package import FoundationEssentials
 
-/// The result when the protocols above the transport read.
+/// The result of a read by the protocols above the transport.
 package enum Arrival: Sendable {
     case content(ReceivedContent)
     /// The bytes lie at the start of the thread's scratch block until the handler returns.
     case lent(byteCount: Int, isFinal: Bool)
 }
 
-/// Receives a read's result for the protocols above the transport, with the number of the connection attempt that
+/// Called with the result of a read by the protocols above the transport, and the number of the connection attempt that
 /// requested the read.
 package typealias ArrivalHandler = @Sendable (Arrival, UInt64) -> Void
 package typealias BatchCompletion = @Sendable (DatagramBatch?, Failure?) -> Void
 
-/// The completion handler or suspended task waiting for a receive.
+/// The completion handler or suspended task waiting for a receive call's result.
 enum ReceiveWaiter: Sendable {
     case callback(ReceiveCompletion)
     /// An internal protocol's closure. It is called at once, on any thread, and can get content without a copy.
     case channel(ReceiveCompletion)
     /// A closure from the protocol stack above the transport, for one connection attempt. It is called like the closure
-    /// of `channel`. If the program has a queue, reads for the stack run on it.
+    /// of `channel`. If the program has a queue, reads for the stack run on that queue.
     case stack(ArrivalHandler, attempt: UInt64, isDirect: Bool)
     case task(UInt64, TaskContinuation)
     /// A task that runs outside the flow's loop.
@@ -31,7 +31,8 @@ enum ReceiveWaiter: Sendable {
     case batch(BatchCompletion)
     case batchTask(UnsafeContinuation<Result<DatagramBatch?, Failure>, Never>)
 
-    /// Whether any thread can complete the receive. A closure from the program must be called on its queue instead.
+    /// Whether any thread can complete the receive call. The program's closures, in contrast, must be called on the
+    /// program's queue.
     var isDirect: Bool {
         switch self {
         case .task, .distantTask, .contentTask, .batchTask, .channel: true
@@ -40,7 +41,7 @@ enum ReceiveWaiter: Sendable {
         }
     }
 
-    /// Whether the closure or task accepts the bytes of one stream read as they are.
+    /// Whether the closure or task accepts all bytes of one read from a stream without further processing.
     var takesAll: Bool {
         switch self {
         case .task, .distantTask, .callback: true
@@ -57,12 +58,12 @@ enum ReceiveWaiter: Sendable {
     }
 }
 
-/// The completion handler or suspended task waiting for a send.
+/// The completion handler or suspended task waiting for a send call's result.
 package enum SendWaiter: Sendable {
     /// Nothing waits for the result.
     case unobserved
-    /// Nothing waits for the result, and the program declared the content idempotent: it may be sent early and arrive
-    /// more than once.
+    /// Nothing waits for the result, and the program declared the content idempotent: the content may be sent early and
+    /// may arrive more than once.
     case idempotent
     case callback(SendCompletion)
     /// Causeway's own code, such as the protocols above the transport. The closure is called from any thread and must
@@ -77,7 +78,7 @@ package struct Outbound: Sendable {
     package var data: Data
     /// The number of bytes that the transport has accepted.
     var offset = 0
-    /// Whether the sending side is closed after this content.
+    /// Whether this content ends the sending direction of the stream.
     package var endsStream: Bool
     /// The datagram's DSCP and ECN; `nil` for the socket's default.
     package var trafficClass: UInt8?
@@ -125,8 +126,8 @@ struct DeferredActions: ~Copyable {
     private var more: [Resumption] = []
 
     enum Resumption {
-        /// Nothing to resume. A case, not an optional, because the runtime would copy an optional of this size on each
-        /// event.
+        /// Nothing to resume. This is a case and not an optional, because the runtime would copy an optional of this
+        /// size on each event.
         case nothing
         case receive(TaskContinuation, Result<StreamPiece, Failure>)
         case content(UnsafeContinuation<ReceivedContent, Never>, ReceivedContent)

@@ -1,11 +1,11 @@
-/// Bounds how often a datagram socket is read again after errors.
+/// Limits how often in a row a datagram socket is read again after errors.
 ///
-/// An error usually concerns a datagram sent earlier (an ICMP error), and the next read succeeds. An error that stays,
-/// such as `ENOMEM`, would keep the loop busy.
+/// An error usually concerns a datagram sent earlier (an ICMP error), and the next read succeeds. But if an error such
+/// as `ENOMEM` persists, unlimited reads would keep the loop busy.
 struct ReadFailures {
     /// The number of consecutive errors after which reading pauses.
     static let limit = 16
-    /// The time until the next read.
+    /// The length of the pause.
     static let pause = Duration.milliseconds(10)
 
     private var count = 0

@@ -2,37 +2,38 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import FoundationEssentials
 
-/// A flow's receiving side: the transport's readiness, the reader's claim, and the waiting receives.
+/// A flow's receiving side: the transport's readiness, the claim to read, and the waiting receive calls.
 struct ReadSide: Sendable {
     /// Signs that the peer's stream may have ended or failed. Later reads must confirm them.
     struct Signs: OptionSet, Sendable {
         let rawValue: UInt8
 
-        /// The loop has reported the end of the peer's stream. After a short read, that end may still be unread.
+        /// The loop has reported the end of the peer's stream. Even if a read returns fewer bytes than requested, that
+        /// end may still be unread.
         static let end = Signs(rawValue: 1 << 0)
         /// The end of the stream was read while another thread used the transport.
         static let doubtfulEnd = Signs(rawValue: 1 << 1)
-        /// A failure was reported during a read.
+        /// A failure was reported while a read was active.
         static let error = Signs(rawValue: 1 << 2)
-        /// A write failed with EPIPE during a read.
+        /// A write failed with EPIPE while a read was active.
         static let brokenPipe = Signs(rawValue: 1 << 3)
     }
 
     /// Whether the transport may have content.
     var isReadable = false
-    /// Whether a thread has claimed the read.
+    /// Whether a thread has the claim to read.
     var isReading = false
     /// Whether a read waits for its turn on the program's queue.
     var isPosted = false
     var signs: Signs = []
     var remainder = Flow.Remainder.nothing
     var reports = ArrivalReports()
-    /// The number of receives that have read on the caller's thread since the latest postponed read.
+    /// The number of receive calls that have read on the caller's thread since the latest postponed read.
     var burst: UInt8 = 0
     var receives = PendingReceives()
     var byteCount: UInt64 = 0
 
-    /// Claims the read.
+    /// Claims the reading side for the current thread.
     mutating func claim() {
         isReading = true
         // Clear the flag before the call, so that an edge during the call is not lost.
@@ -57,8 +58,8 @@ struct ReadSide: Sendable {
         signs.remove(.doubtfulEnd)
     }
 
-    /// Returns whether the reader must report a write failure. The kernel reports why a connection broke to one call
-    /// only; later writes get EPIPE. An active read may have received the cause.
+    /// Returns whether the reader must report a write's failure. The kernel reports to one call only why a connection
+    /// broke. If a write gets EPIPE, an active read may have received the cause.
     mutating func takesOver(_ code: CInt) -> Bool {
         guard code == Errno.brokenPipe, isReading else { return false }
         signs.insert(.brokenPipe)
@@ -72,7 +73,7 @@ struct ReadSide: Sendable {
         return delivery.add(.call { flow.readOnQueue() })
     }
 
-    /// Resets the state that belongs to a closed transport. The receives keep waiting.
+    /// Resets the state that belongs to a closed transport. The receive calls keep waiting.
     mutating func forgetTransport() {
         isReadable = false
         signs = []
@@ -86,13 +87,13 @@ extension ReadSide.Signs {
     }
 }
 
-/// The receives that wait for content, and the content that waits for a receive.
+/// The receive calls that wait for content, and the content that waits for a receive call.
 struct PendingReceives: Sendable {
-    /// Counts which receive gets which bytes.
+    /// Determines how many bytes each receive call gets.
     var queue = ReceiveQueue()
     /// The completion handlers and tasks, in the order of the queue's demands.
     var waiters = InlineFirstQueue<ReceiveWaiter>()
-    /// Received bytes that no request has consumed yet; at most one read-ahead.
+    /// Received bytes that no request has consumed yet; at most ``Flow/readAhead`` bytes.
     var leftover = Data()
 
     mutating func append(_ waiter: ReceiveWaiter, _ demand: (inout ReceiveQueue) -> Void) {
@@ -100,13 +101,13 @@ struct PendingReceives: Sendable {
         waiters.append(waiter)
     }
 
-    /// Assigns `count` new bytes to the only waiting receive if it takes exactly these bytes. Returns whether it does;
-    /// the caller then completes the receive.
+    /// If a single receive call waits and takes all `count` new bytes, assigns these bytes to the call. Returns whether
+    /// it does; the caller must then complete the receive call.
     mutating func passes(_ count: Int) -> Bool {
         waiters.rest.isEmpty && waiters.first?.takesAll == true && queue.passes(count)
     }
 
-    /// Removes a task's receive; `nil` if it is already complete.
+    /// Removes and returns a task's receive call; `nil` if the call is already complete.
     mutating func remove(ofTask id: UInt64) -> ReceiveWaiter? {
         var position = -1
         let found = waiters.removeFirst { waiter in
@@ -120,7 +121,8 @@ struct PendingReceives: Sendable {
         return found
     }
 
-    /// Removes all receives, and the bytes that have arrived; `bytes` is `nil` if none have arrived.
+    /// Removes and returns all receive calls and the bytes that have arrived. `bytes` is `nil` if no bytes have
+    /// arrived.
     mutating func removeAll() -> (waiters: [ReceiveWaiter], bytes: Data?) {
         _ = queue.abandon()
         let bytes = leftover.count == 0 ? nil : leftover

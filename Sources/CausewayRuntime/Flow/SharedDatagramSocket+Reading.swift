@@ -6,11 +6,11 @@ internal import Synchronization
 /// Reads a shared socket on its loop's thread. After each arrival report, reads until the socket is empty, within a
 /// limit. The datagrams are delivered when the turn ends.
 extension SharedDatagramSocket {
-    /// The limits for one turn. The loop's other descriptors then get their turn.
+    /// The limits for one turn. When a limit is reached, the loop's other descriptors get their turn.
     private static let budget = (calls: 16, bytes: 512 << 10)
 
-    /// The maximum time to leave datagrams in the kernel because a program receives too slowly: `alone` if the socket
-    /// has one peer, `beside` if it has several.
+    /// If a program receives too slowly, datagrams stay in the kernel for at most this time: `alone` if the socket has
+    /// one peer, `beside` if it has several peers.
     private static let holdTimes = (alone: Duration.milliseconds(20), beside: Duration.microseconds(250))
 
     func arrived() {
@@ -18,7 +18,7 @@ extension SharedDatagramSocket {
             hasSent.store(false, ordering: .relaxed)
             pace.value.sent()
         }
-        // A paused socket is read when the pause ends. Ignore events before that, such as an ICMP error for an earlier
+        // A paused socket is read when the pause ends. Until then, ignore events, such as an ICMP error for an earlier
         // reply.
         guard !state.withLock({ state in state.isPausing }) else { return }
         take(pace.value.arrived(at: System.now))
@@ -44,7 +44,7 @@ extension SharedDatagramSocket {
         }
     }
 
-    /// Sets whether reading is paused. After a pause, the loop also reports datagrams that arrived during it.
+    /// Sets whether reading is paused. After a pause, the loop also reports datagrams that arrived during the pause.
     private func setPausing(_ isPausing: Bool) {
         let registration = state.withLock { state -> Registration? in
             guard state.isPausing != isPausing else { return nil }
@@ -54,7 +54,7 @@ extension SharedDatagramSocket {
         if let registration, loop.repeatsReports { updateInterest(registration) }
     }
 
-    /// - Parameter earlier: The number of datagrams read since the loop reported arrivals.
+    /// - Parameter earlier: The number of datagrams that earlier turns have read since the loop reported arrivals.
     private func read(_ earlier: Int) {
         guard state.withLock({ state in state.beginRead() }) != nil else { return }
         var reader = PacketReader(blockCount: PacketReader.packetLimit)
@@ -85,10 +85,10 @@ extension SharedDatagramSocket {
         loop.execute { [count] in self.read(count) }
     }
 
-    /// Returns how long at most to leave unread datagrams in the kernel; `nil` to continue reading. If a program
-    /// receives too slowly, reading would take the program's processor time only to drop datagrams. If the inbox of one
-    /// peer among several is full, reading continues, so that the full inbox does not delay the datagrams of the other
-    /// peers.
+    /// Returns the maximum time to leave unread datagrams in the kernel; `nil` to continue reading. If a program
+    /// receives too slowly, reading would take processor time from the program, only to drop the datagrams. If the
+    /// inbox of one peer among several is full, reading continues, so that the full inbox does not delay the datagrams
+    /// of the other peers.
     private func holdTime(_ room: DatagramInbox.Room) -> Duration? {
         guard room < .ample else { return nil }
         if peerCount == 1 { return Self.holdTimes.alone }
@@ -100,7 +100,8 @@ extension SharedDatagramSocket {
         holdTimer.value = loop.schedule(after: time) { self.endHold() }
     }
 
-    /// Ends a pause in reading, because the program has received enough datagrams. May be called from any thread.
+    /// Ends a pause in reading, because the program has received enough of the waiting datagrams. May be called from
+    /// any thread.
     func continueReading() { loop.execute { self.endHold() } }
 
     private func endHold() {
@@ -129,7 +130,7 @@ extension SharedDatagramSocket {
         return room
     }
 
-    /// Passes peers' packets to their flows, and all others to the group.
+    /// Passes the peers' packets to the peers' flows, and all other packets to the group.
     private func sort(_ packets: Int, _ reader: inout PacketReader, _ unknownPeers: UnknownPeers) {
         var arrivals: [DatagramArrival] = []
         for index in 0..<packets {

@@ -7,9 +7,10 @@ internal import Synchronization
 ///
 /// On a listener's socket, each new sender becomes a peer. On a group's socket, the program selects the peers, and all
 /// other senders' datagrams go to the group. The socket is read on its loop's thread only. It stays open while its
-/// listener or group, or a peer's flow, exists.
+/// listener or group exists, and while any peer's flow exists.
 package final class SharedDatagramSocket: ReadinessHandler {
-    /// Called on the loop's thread with a new peer's flow, before the first datagram. Return `false` to refuse it.
+    /// Called on the loop's thread with a new peer's flow, before the first datagram. Return `false` to refuse the
+    /// peer.
     package typealias NewPeer = @Sendable (SharedDatagramSocket, Flow, SocketAddress) -> Bool
 
     /// Called on the loop's thread with datagrams from senders that are not peers.
@@ -33,21 +34,21 @@ package final class SharedDatagramSocket: ReadinessHandler {
     package let loop: any EventLoop
     let descriptor: CInt
     let tracksSource: Bool
-    /// Whether the kernel's buffer holds as many bytes as an inbox, so that it absorbs bursts.
+    /// Whether the kernel's buffer holds as many bytes as an inbox, so that the kernel absorbs bursts.
     let isDeep: Bool
     let state: LockedValue<State>
     let pace: LoopBound<ArrivalPace>
     let failures: LoopBound<ReadFailures>
     /// The timer that ends the current pause in reading, if there is one.
     let holdTimer: LoopBound<TimerID?>
-    /// Whether a datagram was sent since the latest read from the socket.
+    /// Whether a datagram was sent since the loop last reported an arrival.
     let hasSent = Atomic(false)
 
     /// - Parameters:
     ///   - descriptor: The bound socket.
-    ///   - loop: Watches and reads the socket.
-    ///   - tracksSource: Whether replies to a peer use the address to which the peer sent as their source. Not needed
-    ///     for a socket bound to one address.
+    ///   - loop: The loop that watches and reads the socket.
+    ///   - tracksSource: Whether the source address of replies to a peer is the address to which the peer sent. Not
+    ///     needed for a socket that is bound to one address.
     ///   - newPeer: Decides about each new sender.
     /// - Throws: The system error if the loop cannot watch the socket, which is then closed.
     package convenience init(
@@ -85,8 +86,8 @@ package final class SharedDatagramSocket: ReadinessHandler {
         }
     }
 
-    /// Accepts no more peers. Existing peers keep the socket open. Without peers, closes the socket and calls
-    /// `completion` when the port is free; with peers, calls `completion` at once.
+    /// Accepts no more peers. Existing peers keep the socket open. If there are no peers, closes the socket and calls
+    /// `completion` when the port is free. If there are peers, calls `completion` at once.
     package func stop(_ completion: @escaping @Sendable () -> Void = {}) {
         let closing = state.withLock { state -> Registration? in
             state.newPeer = nil
@@ -99,7 +100,7 @@ package final class SharedDatagramSocket: ReadinessHandler {
     package var peerCount: Int { state.withLock { state in state.flows.count } }
 
     /// Makes a sender a peer: from now on, its datagrams go to the returned flow. Returns `nil` if the sender is
-    /// already a peer, or if the socket's owner has ended.
+    /// already a peer, or if the socket's group has ended.
     ///
     /// - Parameters:
     ///   - peer: The sender.
@@ -161,7 +162,8 @@ package final class SharedDatagramSocket: ReadinessHandler {
         if !hasSent.load(ordering: .relaxed) { hasSent.store(true, ordering: .relaxed) }
     }
 
-    /// Updates the reported events. Repeats the update if another thread changed the state meanwhile.
+    /// Updates the events that the loop reports for the socket. Repeats the update if another thread changed the state
+    /// meanwhile.
     func updateInterest(_ registration: Registration) {
         var told: Readiness?
         while true {

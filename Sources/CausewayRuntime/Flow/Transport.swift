@@ -93,7 +93,7 @@ extension Transport {
         return Socket.takeLoss(descriptor)
     }
 
-    /// Whether a stream has unread bytes in the kernel.
+    /// Whether the kernel has unread bytes of a stream.
     var hasUnread: Bool {
         switch self {
         case .socket(let fd, _): Socket.bytesReadable(fd) > 0
@@ -102,7 +102,7 @@ extension Transport {
         }
     }
 
-    /// Writes one piece, which needs no vector.
+    /// Writes one piece. On a socket, this needs no vector of pieces.
     func write(single bytes: UnsafeRawBufferPointer) -> IOResult {
         if case .socket(let fd, _) = self { return Socket.send(fd, bytes) }
         var piece = iovec(rebasing: bytes)

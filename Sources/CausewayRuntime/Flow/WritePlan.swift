@@ -1,7 +1,8 @@
 internal import CausewaySystem
 internal import FoundationEssentials
 
-/// One claimed write. It retains the content, so that the addresses stay valid.
+/// A write that the thread has claimed and must perform. It retains the content, so that the content's addresses stay
+/// valid.
 struct WritePlan {
     enum Content {
         case single(Data, from: Int)
@@ -12,7 +13,7 @@ struct WritePlan {
 
     var transport: Transport
     var content: Content
-    /// The byte count passed to the kernel.
+    /// The number of bytes to pass to the kernel.
     var byteCount = 0
 
     func perform() -> IOResult {
@@ -39,8 +40,8 @@ extension iovec {
     }
 }
 
-/// Calls `body` with the addresses of all contents together. Each content is accessed inside the closure that accesses
-/// the previous content, so that all addresses stay valid.
+/// Calls `body` with the addresses of all contents. Each content is accessed inside the closure that accesses the
+/// previous content, so that all addresses stay valid.
 func withPieces<R>(_ contents: [Data], from offset: Int, _ body: (UnsafeBufferPointer<iovec>) -> R) -> R {
     withUnsafeTemporaryAllocation(of: iovec.self, capacity: contents.count) { pieces in
         func descend(_ index: Int) -> R {

@@ -4,14 +4,14 @@ internal import CausewayTypes
 internal import DequeModule
 internal import FoundationEssentials
 
-/// A flow's sending side: the transport's readiness, the writer's claim, and the waiting content.
+/// A flow's sending side: the transport's readiness, the claim to write, and the waiting content.
 struct WriteSide: Sendable {
     /// The state of the sending direction's end.
     enum End: UInt8, Sendable {
         case open
-        /// The program has passed its final content.
+        /// The program has passed its final content to the flow.
         case requested
-        /// The end was sent to the peer.
+        /// The end of the stream was sent to the peer.
         case sent
         /// The owner was notified that both directions have ended.
         case reported
@@ -26,23 +26,23 @@ struct WriteSide: Sendable {
     var isCorked = false
     /// How many entries at the front of ``flight`` the active write may read; `nil` while there is no active write.
     private(set) var activeEntryCount: UInt8?
-    /// The number of immediate writes since the latest suspension of a sending task.
+    /// The number of immediate writes since a sending task was last suspended.
     private var burst: UInt8 = 0
     var end = End.open
     /// Content whose transmission cannot start yet. Created on first use, because most connections never need it.
     var backlog: SendQueue<Outbound>?
-    /// When the timers for expiring messages fire.
+    /// The times at which the timers for expiring messages fire.
     var expiryTimes: [Duration] = []
     var flight = Flight()
     var byteCount: UInt64 = 0
 
-    /// Whether a thread has claimed the write.
+    /// Whether a thread has the claim to write.
     var isWriting: Bool { activeEntryCount != nil }
 
     /// Whether a new message may bypass the backlog: there is no backlog, and one gathered send can take more content.
     var letsPass: Bool { backlog == nil && flight.entries.count < Flow.gatherPieceLimit }
 
-    /// Claims the write, which may read the first `entryCount` entries in flight.
+    /// Claims the sending side for a write that may read the first `entryCount` entries in flight.
     mutating func claim(entryCount: UInt8) {
         activeEntryCount = entryCount
         // Clear the flag before the call, so that an edge during the call is not lost.
@@ -51,7 +51,8 @@ struct WriteSide: Sendable {
 
     mutating func endClaim() { activeEntryCount = nil }
 
-    /// Returns whether a task may write now. Every ``burstLimit`` writes it must suspend once instead.
+    /// Returns whether a task may write now. After a certain number of writes (``burstLimit``), the task must suspend
+    /// once.
     mutating func permitsTaskWrite() -> Bool {
         guard burst + 1 == Self.burstLimit else { return true }
         burst = 0
@@ -65,26 +66,26 @@ struct WriteSide: Sendable {
         backlog?.append(entry)
     }
 
-    /// Discards the backlog when no message in it delays other messages any more.
+    /// Discards the backlog if a new message need not wait for any message in it.
     mutating func dropSpentBacklog() {
         if backlog?.letsPlainPass == true { backlog = nil }
     }
 
-    /// Returns when the next message expires; `nil` if an existing timer fires by then.
+    /// Returns when the next message expires; `nil` if a timer is already set for that time or earlier.
     mutating func takeExpiryTime() -> Duration? {
         guard let next = backlog?.deadline, expiryTimes.allSatisfy({ next < $0 }) else { return nil }
         expiryTimes.append(next)
         return next
     }
 
-    /// Detaches a cancelled task's send and returns its continuation; `nil` if the send is already complete. Removes
-    /// content whose transmission has not started.
+    /// Detaches a cancelled task from its send and returns the task's continuation; `nil` if the send is already
+    /// complete. Removes content whose transmission has not started.
     mutating func forget(ofTask id: UInt64) -> UnsafeContinuation<Failure?, Never>? {
         for index in flight.entries.indices {
             let entry = flight.entries[index]
             guard case .task(id, let waiter) = entry.outbound.waiter else { continue }
-            // An active write may have read the content already. An end of stream stays queued: nothing can be sent
-            // after it.
+            // An active write may have read the content already, and partly sent content must be sent whole. An end of
+            // stream also stays queued, because later content is not permitted.
             if index < Int(activeEntryCount ?? 0) || entry.outbound.offset > 0 || entry.outbound.endsStream {
                 flight.entries[index].outbound.waiter = .unobserved
             } else {
@@ -108,7 +109,7 @@ struct WriteSide: Sendable {
         return entry == nil ? nil : found
     }
 
-    /// Plans and claims the next write of a stream: the content in flight, beginning with `head`.
+    /// Plans and claims the next write to a stream. It writes the content in flight, beginning with `head`.
     mutating func planStream(_ transport: Transport, _ head: Flight.Entry) -> WritePlan {
         guard head.outbound.remaining > 0 else {
             claim(entryCount: 1)
@@ -123,7 +124,7 @@ struct WriteSide: Sendable {
         var contents = [head.outbound.data]
         for entry in flight.entries.dropFirst() {
             guard contents.count < Flow.gatherPieceLimit, byteCount < Flow.gatherByteLimit else { break }
-            // An entry without remaining bytes (an end of stream or empty content) is written in a separate step.
+            // An entry without remaining bytes (an end of stream or empty content) is handled in a separate step.
             guard entry.outbound.remaining > 0 else { break }
             contents.append(entry.outbound.data)
             byteCount += entry.outbound.remaining
@@ -172,7 +173,7 @@ struct Flight: Sendable {
 
     /// Removes all entries but the first `kept`, and returns them.
     mutating func removeAll(keeping kept: Int) -> [Entry] {
-        // A slice would share the storage of the deque, and the removal would copy it.
+        // A slice would share the deque's storage, and the removal would then copy the storage.
         let removed = Array(entries.dropFirst(kept))
         entries.removeLast(max(0, entries.count - kept))
         byteCount = entries.reduce(0) { $0 + $1.outbound.remaining }

@@ -14,7 +14,8 @@ extension GroupDriver {
         } catch {
             return transition { progress in progress.lifecycle.broke(Failure(errno: error.errno)) }
         }
-        // Subscribe before the first network reading: otherwise a change between the two would be missed.
+        // Subscribe before the first network reading: otherwise a change between the reading and the subscription would
+        // be missed.
         let watch = NetworkChangeMonitor.shared.subscribe { [weak self] in self?.networkChanged() }
         progress.withLock { progress in progress.watch = watch }
         Engine.networkLoop.execute { [weak self] in self?.networkChanged() }
@@ -29,11 +30,11 @@ extension GroupDriver {
     }
 
     /// Reads the interfaces and joins the groups on them. Runs on the monitor's loop, because a reading may block and
-    /// must not overtake an earlier one.
+    /// must not overtake an earlier reading.
     func networkChanged() {
         guard !progress.withLock({ progress in progress.lifecycle.isOver }) else { return }
         guard let snapshot = look() else {
-            // Keep the memberships and try again later: the kernel does not notify when it can be queried again.
+            // Keep the memberships and try again later: no event reports when the kernel can be queried again.
             retryLater()
             return loop.execute { self.join(on: self.progress.withLock { progress in progress.interfaces }) }
         }
@@ -41,7 +42,7 @@ extension GroupDriver {
         loop.execute { self.join(on: interfaces) }
     }
 
-    /// Sets one timer to read the interfaces again, however many changes of the network meanwhile cannot be read.
+    /// Sets a timer to read the interfaces again, unless this timer is already set.
     private func retryLater() {
         let isDue = isRetryDue.withLock { isDue in
             defer { isDue = true }
@@ -96,12 +97,12 @@ extension GroupDriver {
 }
 
 extension SocketSettings {
-    /// Opens a socket and binds it to the group's port on the wildcard address. Bound to a unicast address, it would
-    /// not receive multicast datagrams.
+    /// Opens a socket and binds it to the group's port on the wildcard address. A socket bound to a unicast address
+    /// would not receive multicast datagrams.
     func openGroupSocket(_ family: SocketAddress.Family, port: UInt16) throws(SystemError) -> Descriptor {
         var settings = self
-        // Do not bind the socket to an interface: each membership selects its own, and an interface may be created
-        // again with another index.
+        // Do not bind the socket to an interface: each membership selects its own interface, and an interface that is
+        // removed and created again has another index.
         settings.requiredInterface = nil
         let descriptor = try settings.openSocket(family)
         let fd = descriptor.rawValue

@@ -4,10 +4,11 @@ internal import CausewayTypes
 internal import FoundationEssentials
 
 extension GroupDriver {
-    /// The maximum number of datagrams delivered in a row. Then the queue's other calls run.
+    /// The maximum number of datagrams delivered in a row. After that many, the queue's other calls run first.
     static let drainBudget = 64
 
-    /// Queues datagrams from senders without their own connection, and schedules their delivery. Runs on the loop.
+    /// Queues datagrams from senders for which no connection was extracted, and schedules the delivery of the
+    /// datagrams. Runs on the loop.
     func arrived(_ arrivals: [DatagramArrival], at socket: SharedDatagramSocket) {
         let delivery = progress.withLock { progress -> SharedDelivery? in
             guard !progress.lifecycle.isOver else { return nil }
@@ -23,8 +24,8 @@ extension GroupDriver {
         if let delivery { loop.dispatchAfterBatch(delivery.delivery) }
     }
 
-    /// Returns whether the group accepts the datagram. The kernel filters multicast datagrams; this filters unicast
-    /// datagrams to this host.
+    /// Returns whether the group accepts the datagram. The kernel filters multicast datagrams only, so this method also
+    /// filters unicast datagrams to this host.
     private func welcomes(_ arrival: DatagramArrival, _ interfaces: GroupInterfaces) -> Bool {
         if let source = plan.source, !source.isSameHost(as: arrival.peer) { return false }
         if plan.isUnicastDisabled, !(arrival.info.destination?.isMulticast ?? false) { return false }
@@ -45,14 +46,15 @@ extension GroupDriver {
                 return (datagram, observer)
             }
             guard let (datagram, observer) = next else { return count }
-            // The loop may have queued this datagram while the program extracted a connection for its sender.
+            // While the loop queued this datagram, the program may have extracted a connection for the sender.
             if let flow = datagram.socket.flow(of: datagram.peer) {
                 flow.arrived([datagram.train])
             } else {
                 observer.groupReceived(datagram)
             }
         }
-        // A separate block on the queue could overtake the group's earlier calls, which wait in the delivery.
+        // Use the delivery: a separate block on the queue could overtake the group's earlier calls, which wait in the
+        // delivery.
         progress.withLock { progress in progress.delivery }?.post(.calls { self.drain() })
         return Self.drainBudget
     }
@@ -74,8 +76,8 @@ extension GroupDriver {
         return ConnectionDriver(.peer(socket, peer), plan.settings, flow: flow)
     }
 
-    /// Passes a new connection its peer's queued datagrams. Later datagrams come directly from the socket and would
-    /// otherwise overtake the queued datagrams.
+    /// Passes the queued datagrams from a peer to the peer's new connection. Later datagrams come directly from the
+    /// socket and would otherwise overtake the queued datagrams.
     private func passQueued(to flow: Flow, from peer: SocketAddress, at socket: SharedDatagramSocket) {
         let trains = progress.withLock { progress in progress.inbox.take(from: peer, at: socket) }
         if !trains.isEmpty { flow.arrived(trains) }

@@ -34,7 +34,7 @@ extension GroupDriver {
 
     func answer(_ messages: [(GroupOutbound, Failure?)]) {
         guard !messages.isEmpty else { return }
-        // A group that was never started has no program queue. Its completions are called on a global queue.
+        // A group that was never started has no queue from the program. Its completions are called on a global queue.
         let delivery = progress.withLock { progress in progress.delivery }?.delivery ?? Delivery.fallback
         for (message, failure) in messages { delivery.post(.sent(message.completion, failure)) }
     }
@@ -65,7 +65,7 @@ extension GroupDriver {
         progress.withLock { progress in progress.outbox.keep(passage) }
     }
 
-    /// Returns the message to send next. Earlier messages that can no longer be sent complete with a failure.
+    /// Returns the message to send next. Messages before it that can no longer be sent are completed with a failure.
     private func nextPassage() -> GroupTransmission? {
         var lost: [(GroupOutbound, Failure?)] = []
         let passage = progress.withLock { progress -> GroupTransmission? in
@@ -114,7 +114,8 @@ extension GroupDriver {
 
     // MARK: Expiry
 
-    /// Sets a timer that fails messages when they expire, even while the socket is not writable.
+    /// Sets a timer for the next message that expires. The timer fails the message even while the socket is not
+    /// writable.
     private func armExpiry() {
         guard let time = progress.withLock({ progress in progress.outbox.armExpiry() }) else { return }
         _ = loop.schedule(after: max(.zero, time - System.now)) { [weak self] in self?.expire(at: time) }

@@ -6,8 +6,8 @@ package import Dispatch
 /// Runs a ``GroupLifecycle``: joins multicast groups on all suitable interfaces, and sends and receives their
 /// datagrams.
 ///
-/// Transitions happen under one lock. One thread at a time performs their actions, in order and with the lock released.
-/// All socket operations run on the loop.
+/// Transitions happen under one lock. One thread at a time performs the resulting actions, in order and with the lock
+/// released. All socket operations run on the loop.
 package final class GroupDriver: ReadinessHandler {
     package typealias Lifecycle = GroupLifecycle
     package typealias State = Lifecycle.State
@@ -20,7 +20,7 @@ package final class GroupDriver: ReadinessHandler {
         var delivery: SharedDelivery?
         var hasStarted = false
         var line = ActionLine<Lifecycle.Action>()
-        /// The actions of the latest transition.
+        /// The latest transition's actions, which are not in the queue of actions yet.
         var requested: [Lifecycle.Action] = []
         var sockets: [FamilySocket] = []
         var watch: NetworkChangeMonitor.Subscription?
@@ -48,7 +48,8 @@ package final class GroupDriver: ReadinessHandler {
         self.plan = plan
         self.loop = loop ?? Engine.nextLoop()
         self.look = look
-        // Until the interfaces are known, a restriction permits none of them.
+        // Until the first snapshot is taken, no interface is known. So a group with interface restrictions permits
+        // none.
         let interfaces = GroupInterfaces(NetworkSnapshot(), for: plan.settings.value)
         let membership = GroupMembership(groups: plan.groups.compactMap(\.group))
         progress = LockedValue(Progress(membership: membership, interfaces: interfaces))
@@ -66,7 +67,7 @@ package final class GroupDriver: ReadinessHandler {
     /// - Parameters:
     ///   - queue: The program's queue.
     ///   - observer: Receives reports and datagrams.
-    ///   - mistake: The failure to report at once, if the parameters are invalid.
+    ///   - mistake: The failure to report at once if the parameters are invalid; otherwise `nil`.
     package func start(on queue: DispatchQueue, observer: any GroupObserver, mistake: Failure? = nil) {
         let delivery = SharedDelivery.on(queue)
         transition { progress in
@@ -113,7 +114,8 @@ package final class GroupDriver: ReadinessHandler {
         guard let observer, let delivery else { return }
         delivery.post(.call { observer.groupChanged(to: state) })
         if case .failed = state {
-            // If the program has cancelled the group meanwhile, keep the observer for the `cancelled` report.
+            // Release the observer. But if the program has cancelled the group meanwhile, keep it for the `cancelled`
+            // report.
             progress.withLock { progress in if progress.lifecycle.state != .cancelled { progress.observer = nil } }
         }
     }

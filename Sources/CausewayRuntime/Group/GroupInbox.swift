@@ -8,7 +8,8 @@ struct GroupInbox: Sendable {
     static let datagramLimit = 8_192
 
     private var arrivals: Deque<(arrival: DatagramArrival, socket: SharedDatagramSocket)> = []
-    /// The arrival count by sender. A search for a sender without arrivals costs nothing.
+    /// The number of queued arrivals for each sender. If a sender has none, no search through the arrivals is
+    /// necessary.
     private var senders: [SocketAddress: Int] = [:]
     /// The number of delivered datagrams in the first arrival.
     private var takenCount = 0
@@ -32,7 +33,8 @@ struct GroupInbox: Sendable {
 
     /// Removes and returns the oldest datagram.
     ///
-    /// - Parameter port: The group's port, which the kernel does not report with the destination address.
+    /// - Parameter port: The group's port, which becomes the destination address's port, because the kernel does not
+    ///   report one.
     mutating func next(port: UInt16) -> GroupDatagram? {
         guard let (arrival, socket) = arrivals.first else { return nil }
         let train = arrival.train
@@ -73,7 +75,7 @@ struct GroupInbox: Sendable {
         return trains
     }
 
-    /// Subtracts removed arrivals of a sender.
+    /// Subtracts arrivals that were removed from a sender's number of arrivals.
     private mutating func forget(_ count: Int, of peer: SocketAddress) {
         guard let known = senders[peer] else { return }
         senders[peer] = known > count ? known - count : nil

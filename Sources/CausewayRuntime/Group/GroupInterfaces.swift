@@ -3,14 +3,14 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// This host's interfaces for a group, with source addresses for its messages.
+/// This host's interfaces for a group, with source addresses for the group's messages.
 struct GroupInterfaces: Sendable {
     /// The interfaces on which groups are joined.
     var candidates: [GroupMembership.Candidate] = []
     /// Indices of permitted interfaces, including those without multicast; `nil` if all are permitted.
     var permitted: Set<Int>?
-    /// IPv4 source addresses, by interface index. Only for interfaces where the kernel would select another source or
-    /// where the program requires one.
+    /// IPv4 source addresses by interface index. An interface has an entry only if the kernel would select another
+    /// source or if the program requires a source.
     var sources: [Int: SocketAddress] = [:]
 
     init(_ snapshot: NetworkSnapshot, for settings: SocketSettings) {
@@ -80,13 +80,13 @@ extension InternetAddress {
 }
 
 extension SocketAddress {
-    /// The group's IP address with its interface, which determines where the group is joined.
+    /// The group's IP address with an interface. If there is one, the group is joined on this interface only.
     var group: InternetAddress? {
         switch self {
         case .ipv4(let bits, _): .ipv4(IPv4Address(bits: bits))
         case .ipv6(let high, let low, _, let scope):
-            // Identify the interface by its index alone. If it no longer exists, the group must not become a group on
-            // all interfaces.
+            // Identify the interface by its index alone. If the interface no longer exists, the group must not become a
+            // group on all interfaces.
             .ipv6(
                 IPv6Address(
                     high: high, low: low,

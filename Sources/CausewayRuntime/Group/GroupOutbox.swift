@@ -23,7 +23,7 @@ struct GroupOutbox: Sendable {
 
     // MARK: Turns
 
-    /// Returns whether the caller must post a turn: `false` if a turn is already posted.
+    /// Returns whether the caller must post a turn to the loop: `false` if a turn is already posted.
     mutating func postTurn() -> Bool {
         defer { isTurnPosted = true }
         return !isTurnPosted
@@ -31,11 +31,12 @@ struct GroupOutbox: Sendable {
 
     mutating func beginTurn() { isTurnPosted = false }
 
-    /// Returns the message to send next: the partly sent one, or else the first in the queue that can still be sent.
+    /// Returns the message to send next: the partly sent message, or else the first message in the queue that can still
+    /// be sent.
     ///
     /// - Parameters:
     ///   - now: The time, which decides which messages have expired.
-    ///   - lost: Receives the messages before it that cannot be sent.
+    ///   - lost: Gets the earlier messages in the queue that can no longer be sent.
     mutating func next(at now: Duration, _ lost: inout [Lost]) -> Next? {
         if let transmission = partlySent.take() { return .begun(transmission) }
         while let step = queue.next(at: now) {
@@ -48,10 +49,10 @@ struct GroupOutbox: Sendable {
         return nil
     }
 
-    /// Stores a partly sent message, which ``next(at:_:)`` then returns first.
+    /// Stores a partly sent message, so that ``next(at:_:)`` returns this message first.
     mutating func keep(_ transmission: GroupTransmission) { partlySent = transmission }
 
-    /// Removes all messages, which then count as failed.
+    /// Removes and returns all messages, and marks them as failed.
     mutating func removeAll() -> [GroupOutbound] {
         let entries = (partlySent.take().map { [$0.entry] } ?? []) + queue.removeAll()
         for entry in entries { entry.ticket?.progress = .failed }
@@ -77,8 +78,8 @@ struct GroupOutbox: Sendable {
 }
 
 extension SendQueue<GroupOutbound>.Step {
-    /// Returns the message with the failure for its completion handler. Marks its ticket as failed if the message
-    /// cannot be sent.
+    /// Returns the message with the failure for its completion handler. If the message cannot be sent, marks the
+    /// message's ticket as failed.
     fileprivate func fail() -> GroupOutbox.Lost {
         switch self {
         case .send(let entry): return (entry.payload, nil)

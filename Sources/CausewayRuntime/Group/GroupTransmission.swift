@@ -3,17 +3,17 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// Sends one message to all its destinations.
+/// The sending of one message to all its destinations.
 struct GroupTransmission: Sendable {
-    /// One datagram to send.
+    /// One datagram to send: one copy of the message, for one destination and interface.
     struct Stop: Sendable {
         var socket: SharedDatagramSocket
         var peer: SocketAddress
         var source: SocketAddress?
         /// The outgoing interface's index; 0 for the kernel's choice.
         var interface: UInt32 = 0
-        /// The multicast group's index; -1 for a single host. The message has reached the group if the datagram was
-        /// sent over at least one interface.
+        /// The multicast group's index; -1 for a single host. A group counts as reached if its datagram was sent over
+        /// at least one interface.
         var group: Int
     }
 
@@ -28,10 +28,10 @@ struct GroupTransmission: Sendable {
     }
 
     enum Outcome {
-        /// All datagrams were tried. The value is the failure for a group that the message did not reach over any
-        /// interface.
+        /// There was an attempt to send each datagram. The value is a failure if there is a group that the message did
+        /// not reach over any interface.
         case done(Failure?)
-        /// Continue when this socket is writable.
+        /// The socket is not writable now. Continue when it is writable.
         case blocked(SharedDatagramSocket)
         /// The kernel has no buffers left. It does not report when buffers are free again, so continue after a delay.
         case short
@@ -39,7 +39,7 @@ struct GroupTransmission: Sendable {
 
     /// Sends the remaining datagrams until the kernel accepts no more.
     mutating func proceed() -> Outcome {
-        // If no interface currently carries the group, there is no datagram to send.
+        // If the group is not joined on any interface now, there is no datagram to send.
         if stops.isEmpty, reached.isEmpty, failures.isEmpty, entry.payload.data != nil {
             return .done(Failure(errno: Errno.networkUnreachable))
         }

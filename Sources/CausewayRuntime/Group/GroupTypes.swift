@@ -6,7 +6,7 @@ package import FoundationEssentials
 package struct GroupPlan: Sendable {
     /// Numeric multicast addresses with the same port. An IPv6 address's scope may select an interface.
     package var groups: [SocketAddress]
-    /// The only accepted sender; `nil` for any host.
+    /// The only host from which datagrams are accepted; `nil` for any host.
     package var source: SocketAddress?
     /// Whether unicast datagrams to this host are dropped.
     package var isUnicastDisabled: Bool
@@ -45,20 +45,20 @@ package struct GroupDatagram: Sendable {
     /// The target for a reply to this datagram, with the reply's source address.
     package var answer: GroupTarget { .address(peer, source: answerSource) }
 
-    /// A reply's source address. A multicast address is not a valid source, so the address is `nil`, for the kernel's
-    /// choice, if the datagram was sent to a group.
+    /// A reply's source address. If the datagram was sent to a group, the address is `nil`, so that the kernel chooses
+    /// one: a multicast address is not a valid source.
     var answerSource: SocketAddress? { destination.flatMap { $0.isMulticast ? nil : $0 } }
 }
 
 /// A message's destination.
 package enum GroupTarget: Sendable {
-    /// All groups, each on all interfaces where it is joined.
+    /// All multicast groups, each on all interfaces where that group is joined.
     case members
     /// One address: a group, or a single host. `source` is the address to send from.
     case address(SocketAddress, source: SocketAddress? = nil)
 }
 
-/// A message from a group.
+/// A message that the program sends through a group.
 package struct GroupOutbound: Sendable {
     /// The content; `nil` sends no datagram.
     package var data: Data?
@@ -81,6 +81,6 @@ package struct GroupOutbound: Sendable {
 package protocol GroupObserver: AnyObject, Sendable {
     func groupChanged(to state: GroupDriver.State)
     func groupReceived(_ datagram: GroupDatagram)
-    /// Ends the reports: no other method is called afterwards.
+    /// Called last: after this call, no other method is called.
     func groupReleased()
 }

@@ -3,7 +3,7 @@ package import CausewaySystem
 package import CausewayTypes
 package import CausewayWire
 
-/// Maintains a link-local IPv4 address on one interface while it has no routable IPv4 address (RFC 3927).
+/// Maintains a link-local IPv4 address on one interface while that interface has no routable IPv4 address (RFC 3927).
 ///
 /// All work runs on the driver's loop, which also calls the handler. Every method may be called from any thread.
 /// Requires `CAP_NET_RAW` and `CAP_NET_ADMIN`.
@@ -52,7 +52,8 @@ package final class LinkLocalDriver: ReadinessHandler {
 
     private struct State: ~Copyable {
         var claim: LinkLocalClaim
-        /// The ARP socket until the driver has ended. A driver that is never started closes it when it is released.
+        /// The ARP socket; `nil` after the driver has ended. If the driver was never started, the socket is closed when
+        /// the driver is released.
         var socket: Descriptor?
         var phase = Phase.idle
         var timer: TimerID?
@@ -156,8 +157,8 @@ package final class LinkLocalDriver: ReadinessHandler {
         }
     }
 
-    /// The time until the next look if the kernel did not answer, for example without free descriptors. Nothing reports
-    /// when it can answer again.
+    /// The time until the interfaces are read again if the kernel did not answer, for example because no descriptors
+    /// are free. No event reports when the kernel can answer again.
     private static let retryDelay: Duration = .seconds(1)
 
     private func lookLater() {
@@ -183,12 +184,14 @@ package final class LinkLocalDriver: ReadinessHandler {
     // MARK: Turns
 
     package func ready(for readiness: Readiness) {
-        // Each report of another frame would queue one more call.
+        // A later turn already continues to read. Without this check, each report of another frame would queue one more
+        // turn.
         guard state.value.registration != nil, !state.value.isReading, let fd else { return }
         var frame = [UInt8](repeating: 0, count: 128)
         for _ in 0..<Self.budget {
             let result = frame.withUnsafeMutableBytes { Socket.receive(fd, into: $0) }
-            // When the link goes down, the socket reports one error. Ignore it: the network monitor reports the change.
+            // When the link goes down, the socket reports one error. Ignore this error: the network monitor reports the
+            // change.
             guard case .moved(let count) = result else {
                 if let registration = state.value.registration { loop.await(.readable, of: registration) }
                 return
@@ -229,7 +232,7 @@ package final class LinkLocalDriver: ReadinessHandler {
         for action in actions {
             switch action {
             case .send(let packet):
-                // Treat a frame that cannot be sent as lost on the link.
+                // Ignore an error: a frame that cannot be sent counts as lost on the link.
                 if let fd { _ = packet.broadcastFrame.withUnsafeBytes { Socket.send(fd, $0) } }
             case .assign(let address):
                 if change(.putLinkLocal(address, on: interface.index, isPreferred: true)) { tell(.assigned(address)) }

@@ -6,7 +6,7 @@ internal import CausewayTypes
 extension ListenerDriver {
     /// The maximum number of connections accepted in one turn of the loop.
     private static var acceptBudget: Int { 64 }
-    /// The pause before the next attempt if the process or the system has no descriptor or buffer left.
+    /// The pause before the next attempt to accept if the process or the system has no descriptor or buffer left.
     private static var retryDelay: Duration { .milliseconds(100) }
 
     func accept() {
@@ -36,7 +36,8 @@ extension ListenerDriver {
     private func isPassing(_ error: SystemError) -> Bool {
         switch error.errno {
         case Errno.tooManyFiles, Errno.tooManyFilesInSystem, Errno.noBuffers, Errno.noMemory:
-            // The connection stays in the backlog, but epoll reports no new edge for it, so a timer tries again later.
+            // The connection stays in the backlog, but epoll reports no new edge for it, so set a timer that tries
+            // again later.
             if progress.withLock({ progress in progress.admission.beginsRetry() }) {
                 _ = loop.schedule(after: Self.retryDelay) { [weak self] in self?.retry() }
             }
@@ -57,7 +58,7 @@ extension ListenerDriver {
     func handOver(_ descriptor: consuming Descriptor, _ peer: SocketAddress?) {
         guard isWelcome(peer), isPermitted(Socket.localAddress(descriptor.rawValue)) else { return descriptor.close() }
         let fd = descriptor.release()
-        // An accepted socket inherits every option except this one from the listening socket.
+        // Set the priority: an accepted socket inherits every other option from the listening socket, but not this one.
         if settings.value.ip.priority > 0 { try? Socket.set(.priority, to: settings.value.ip.priority, on: fd) }
         hand(ConnectionDriver(.accepted(fd), settings), peer?.unmapped)
     }
@@ -70,14 +71,15 @@ extension ListenerDriver {
         return true
     }
 
-    /// Returns whether the program permits the interface with the connection's local address.
+    /// Returns whether the program permits the interface that has the connection's local address.
     private func isPermitted(_ local: @autoclosure () -> SocketAddress?) -> Bool {
         let constraints = settings.value.pathConstraints
         guard constraints.excludesInterfaces, let address = local()?.internetAddress else { return true }
         return NetworkStateMonitor.shared.model.holder(of: address).map { constraints.permits($0) } ?? false
     }
 
-    /// Returns whether the program accepts peers of other networks, or the peer is on an attached one.
+    /// Returns whether the peer is on a network to which this host is attached, or the program accepts peers from all
+    /// networks.
     private func isWelcome(_ peer: SocketAddress?) -> Bool {
         guard settings.value.acceptsLocalOnly else { return true }
         switch peer?.unmapped {

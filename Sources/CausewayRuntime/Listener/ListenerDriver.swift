@@ -20,11 +20,11 @@ package final class ListenerDriver: ReadinessHandler {
         var delivery: SharedDelivery?
         var hasStarted = false
         var line = ActionLine<Lifecycle.Action>()
-        /// The actions of the latest transition.
+        /// The latest transition's actions, which are not in the queue of actions yet.
         var requested: [Lifecycle.Action] = []
         var socket = ListeningSocket.closed
-        /// Whether the listener created its Unix socket file. The service manager keeps its own, to start the service
-        /// again.
+        /// Whether the listener created its Unix socket file, and must remove it. A file that the service manager
+        /// created must stay, because the service manager starts the service again through this file.
         var ownsFile = false
         var address: SocketAddress?
         var admission = Admission()
@@ -47,7 +47,8 @@ package final class ListenerDriver: ReadinessHandler {
         /// Whether a timer is set to accept again, because there was no descriptor or buffer left.
         private var isRetryDue = false
 
-        /// Returns whether the next connection may be accepted. If not, ``allow(_:)`` reports when to accept again.
+        /// Returns whether the next connection may be accepted. If not, the result of ``allow(_:)`` tells when to
+        /// accept again.
         mutating func acceptsNext() -> Bool {
             hasBacklog = allowance == 0
             return !hasBacklog
@@ -64,8 +65,8 @@ package final class ListenerDriver: ReadinessHandler {
             return hasBacklog && allowance > 0
         }
 
-        /// Returns whether the caller must set the timer to accept again. There is only one: otherwise each connection
-        /// that arrives meanwhile would add one.
+        /// Returns whether the caller must set the timer to accept again: `false` if it is already set. Otherwise each
+        /// connection that arrives meanwhile would add a timer.
         mutating func beginsRetry() -> Bool {
             defer { isRetryDue = true }
             return !isRetryDue
@@ -78,7 +79,8 @@ package final class ListenerDriver: ReadinessHandler {
     let settings: FrozenSettings
     private let mistake: Failure?
     private let port: UInt16
-    /// The listening socket from the service manager (systemd); `nil` once the listener uses it.
+    /// The listening socket from the service manager (systemd); `nil` if there is none, and after the listener has
+    /// taken it.
     private let inherited: LockedValue<CInt?>
     let loop: any EventLoop
     let progress = LockedValue(Progress())
@@ -178,7 +180,8 @@ package final class ListenerDriver: ReadinessHandler {
             observer.listenerChanged(to: state)
         }
         if case .failed = state {
-            // If the program has cancelled the listener meanwhile, keep the observer for the `cancelled` report.
+            // Release the observer. But if the program has cancelled the listener meanwhile, keep it for the
+            // `cancelled` report.
             progress.withLock { progress in if progress.lifecycle.state != .cancelled { progress.observer = nil } }
         }
     }
@@ -202,8 +205,8 @@ package final class ListenerDriver: ReadinessHandler {
 
     private func closed() { transition { progress in progress.lifecycle.closed() } }
 
-    /// Closes the socket from the service manager if the listener ends before it opened. The program may keep the
-    /// cancelled listener, so this does not wait for `deinit`.
+    /// Closes the service manager's socket if the listener ends before it has taken that socket. The program may retain
+    /// the cancelled listener for a long time, so do not leave this to `deinit`.
     private func closeInherited() {
         if let fd = inherited.withLock({ inherited in inherited.take() }) { Descriptor(adopting: fd).close() }
     }
@@ -211,7 +214,8 @@ package final class ListenerDriver: ReadinessHandler {
     // MARK: On the loop
 
     private func open() {
-        // If the program cancelled the listener on the loop's thread, `close()` has run before this call.
+        // If the program has cancelled the listener on the loop's thread, `close()` has already run, so do not open the
+        // socket.
         guard progress.withLock({ progress in progress.mayOpen }) else { return }
         do throws(SystemError) {
             let bound = try openSocket()
@@ -269,11 +273,11 @@ extension ListenerDriver.Progress: SequencedState {
 }
 
 /// Receives a listener's reports and connections for the program. The methods are called in order on the listener's
-/// queue, or on any thread if it was started without a queue.
+/// queue, or on any thread if the listener was started without a queue.
 package protocol ListenerObserver: AnyObject, Sendable {
     func listenerChanged(to state: ListenerDriver.State)
     func listenerAccepted(_ connection: ConnectionDriver, _ peer: SocketAddress?)
-    /// Ends the reports: no other method is called afterwards.
+    /// Called last: after this call, no other method is called.
     func listenerReleased()
 }
 

@@ -11,7 +11,7 @@ extension SocketSettings {
             do throws(SystemError) {
                 return try openListeningSocket(at: .ipv6(high: 0, low: 0, port: port, scope: 0))
             } catch  where error.errno == Errno.familyNotSupported || error.errno == Errno.addressNotAvailable {
-                // The host has no IPv6.
+                // The host has no IPv6, so listen on IPv4 only.
                 return try openListeningSocket(at: .ipv4(bits: 0, port: port))
             }
         }
@@ -37,7 +37,8 @@ extension SocketSettings {
             reportDestinations(fd, address)
         }
         try Socket.bind(fd, to: address)
-        // Without the kernel's permission for servers (net.ipv4.tcp_fastopen), clients use the normal handshake.
+        // If the kernel does not permit TCP Fast Open for servers (net.ipv4.tcp_fastopen), clients use the normal
+        // handshake.
         if usesFastOpen, address.family != .unix { try? Socket.set(.fastOpenQueue, to: Self.fastOpenQueue, on: fd) }
         return descriptor
     }
@@ -49,7 +50,8 @@ extension SocketSettings {
         reportDestinations(fd, address)
     }
 
-    /// Requests the address to which each datagram was sent: replies use it as their source.
+    /// Requests that the kernel reports the address to which each datagram was sent. This address is the source of
+    /// replies.
     private func reportDestinations(_ fd: CInt, _ address: SocketAddress) {
         guard transport == .udp, address.isWildcard else { return }
         try? Socket.set(.receiveIPv4PacketInfo, to: 1, on: fd)

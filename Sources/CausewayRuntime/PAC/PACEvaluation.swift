@@ -4,14 +4,14 @@ internal import CausewayTypes
 
 /// Evaluates one proxy auto-configuration (PAC) script in a separate process, and resolves names for the script.
 ///
-/// Confined to a loop except for ``cancel()``. The completion is called once, after the process has exited, but not
-/// after ``cancel()``.
+/// Confined to a loop except for ``cancel()``. The completion is called once, after the process has exited. After
+/// ``cancel()`` it is not called.
 package final class PACEvaluation: Sendable {
     package struct Job: Sendable {
-        /// The source text in UTF-8.
+        /// The script's source text in UTF-8.
         package var script: [UInt8]
         package var subject: PACSubject
-        /// Settings for resolving names and for choosing this host's address.
+        /// Settings for resolving names and for determining this host's own addresses.
         package var settings: SocketSettings
         /// The time limit for starting the process, running the script and resolving names together.
         package var limit: Duration = .seconds(5)
@@ -125,7 +125,7 @@ package final class PACEvaluation: Sendable {
         switch outcome {
         case .failure(let problem):
             end(.failure(problem))
-            // This call also completes an evaluation that ended while its process was starting.
+            // Also complete an evaluation that ended (for example by its time limit) while its process was starting.
             finish()
         case .success(let (process, channel)):
             state.value.process = watch(process) { self.checkEnd() }
@@ -153,7 +153,7 @@ package final class PACEvaluation: Sendable {
             }
             return
         }
-        // Messages that the process sent before its exit may still be unread.
+        // First read the messages that the process sent before its exit.
         listen()
         perform(state.value.conversation.ended())
         close(&state.value.process)
@@ -243,7 +243,7 @@ package final class PACEvaluation: Sendable {
         }
     }
 
-    /// Reports the result after the process has exited.
+    /// Ends the script's turn and reports the result. Called after the process has exited.
     private func finish() {
         PACTurns.shared.giveBack()
         report()

@@ -15,8 +15,8 @@ final class PACTurns: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Calls `body` at once, or later when an earlier script has finished. The work started by `body` must call
-    /// ``giveBack()`` once.
+    /// Calls `body` at once if fewer scripts than the limit run; otherwise when an earlier script has finished. The
+    /// work started by `body` must call ``giveBack()`` once.
     func take(_ body: @escaping @Sendable () -> Void) {
         let isFree = state.withLock { state in
             guard state.runningCount < limit else {

@@ -5,8 +5,8 @@ internal import CausewayWire
 /// Receives NAT64 prefixes from router advertisements (RFC 8781), starting when a connection first finds no route to an
 /// IPv4 host.
 ///
-/// The kernel passes these options to subscribers but does not store them, so earlier advertisements are not known. A
-/// host with IPv4 never subscribes.
+/// The kernel passes these prefixes to subscribers but does not store them, so prefixes from earlier advertisements are
+/// not known. A host with IPv4 never subscribes.
 final class AdvertisedTranslators: ReadinessHandler {
     /// The process's shared instance. It watches the network namespace in which it was first used.
     static let shared = AdvertisedTranslators()
@@ -54,7 +54,8 @@ final class AdvertisedTranslators: ReadinessHandler {
                 switch message {
                 case .translatorPrefix(let word): hasChanged = heard.heard(word, at: System.now) || hasChanged
                 case .link(let link), .linkRemoved(let link):
-                    // Discard this interface's prefixes, because its next network has different routers.
+                    // Discard this interface's prefixes, because the interface's next network may have different
+                    // routers.
                     if !link.flags.isSuperset(of: [.up, .running]) { heard.forget(link.index) }
                 default: continue
                 }

@@ -3,7 +3,8 @@ internal import CausewaySystem
 
 /// Connects a ``BusClient`` to the system message bus, if there is one.
 ///
-/// Confined to its loop. It uses no CPU until the bus sends something, and ends when the connection to the bus ends.
+/// Confined to its loop. The watch uses no CPU time until the bus sends a message, and ends when the connection to the
+/// bus ends.
 final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch, ReadinessHandler {
     private struct Feed: ~Copyable {
         var client: Client
@@ -14,7 +15,8 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
         var registration: Registration
     }
 
-    /// Limits: reads in one turn of the loop, so that other events are not delayed, and bytes per read.
+    /// Limits: the number of reads in one turn of the loop, so that other events are not delayed; and the number of
+    /// bytes per read.
     private static var turnLimit: Int { 16 }
     private static var chunk: Int { 16 * 1024 }
 
@@ -22,7 +24,7 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
     private let report: @Sendable (Client.Status?) -> Void
     private let feed: LoopBound<Feed?>
 
-    /// Connects to the bus. Returns `nil` if there is none. Call it on the loop.
+    /// Connects to the bus. Returns `nil` if there is no bus. Call this initializer on the loop.
     ///
     /// - Parameters:
     ///   - loop: The loop for the bus connection.
@@ -43,7 +45,7 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
 
     func ready(for readiness: Readiness) {
         guard flush(), receive(), flush() else {
-            // Do not report the end if the watch was cancelled meanwhile.
+            // Report the end, unless the watch was cancelled meanwhile.
             if stop() { report(nil) }
             return
         }
@@ -76,7 +78,7 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
             }
         }
         guard let (descriptor, registration) = place else { return false }
-        // Register again, so that the remaining bytes are reported.
+        // Register again, so that the loop reports the remaining bytes.
         loop.update(registration, descriptor, for: .stream)
         return true
     }
@@ -115,8 +117,9 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
 }
 
 extension NetworkStateMonitor {
-    /// Starts a watch for network managers on ``Engine/networkLoop``; `nil` without a message bus. `report` is called
-    /// on that loop with each new set of interface information, and with `nil` when the watch has ended.
+    /// Starts a watch for network managers on ``Engine/networkLoop``. Returns `nil` if there is no message bus.
+    /// `report` is called on that loop with each new set of interface information, and with `nil` when the watch has
+    /// ended.
     package typealias Managers =
         @Sendable (_ report: @escaping @Sendable (InterfaceFacts?) -> Void) -> (any NetworkChangeMonitor.Watch)?
 

@@ -11,7 +11,8 @@ package final class MultipathEndpointManager: Sendable {
     private struct State: Sendable {
         /// This object's endpoints, with the kernel's identifiers.
         var put: [MultipathEndpoint] = []
-        /// The limit for subflows per connection: its original value and the value set by this object.
+        /// The limit for subflows per connection: its original value and the value that this object has set; `nil` if
+        /// this object has not changed the limit.
         var limit: (before: UInt32, own: UInt32)?
         var subscription: NetworkStateMonitor.Subscription?
         var isCancelled = false
@@ -32,12 +33,13 @@ package final class MultipathEndpointManager: Sendable {
             throw error
         }
         Self.withdrawAtExit(self)
-        // Ignore later errors, because no caller waits for them.
+        // Ignore errors from later updates, because no caller waits for these updates.
         let subscription = NetworkStateMonitor.shared.subscribe { [weak self] in try? self?.adopt($0) }
         state.withLock { $0.subscription = subscription }
     }
 
-    /// Removes the endpoints. Connections lose their subflows from these endpoints, except those that they still need.
+    /// Removes the endpoints. Connections then lose their subflows from these endpoints, except for a subflow that a
+    /// connection still needs.
     package func cancel() {
         let subscription = state.withLock { state -> NetworkStateMonitor.Subscription? in
             guard !state.isCancelled else { return nil }
@@ -70,7 +72,8 @@ package final class MultipathEndpointManager: Sendable {
     private static func put(_ wanted: [MultipathEndpoint], _ state: inout State) throws(SystemError) {
         var kernel = try MultipathPathManager()
         let there = try kernel.endpoints()
-        // Another program may have removed this object's endpoints. Never change other programs' endpoints.
+        // Another program may have removed this object's endpoints. Forget these endpoints, so that an endpoint of
+        // another program with the same identifier is never changed.
         state.put.removeAll { own in !there.contains { $0.id == own.id && $0.address == own.address } }
         let ids = Set(state.put.map(\.id))
         let foreign = there.filter { !ids.contains($0.id) }

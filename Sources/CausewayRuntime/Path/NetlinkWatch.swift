@@ -13,7 +13,7 @@ final class NetlinkWatch: NetworkChangeMonitor.Watch, ReadinessHandler {
 
     private let loop: any EventLoop
     private let report: @Sendable (NetworkChangeMonitor.Report) -> Void
-    /// The socket and its registration, until the watch is cancelled.
+    /// The socket and its registration; `nil` after the watch was cancelled.
     private let feed = LockedValue<Feed?>(nil)
 
     /// Starts the watch. Every change after this initializer has returned is reported on the loop.
@@ -34,7 +34,8 @@ final class NetlinkWatch: NetworkChangeMonitor.Watch, ReadinessHandler {
         let word = feed.withLock { feed -> NetworkChangeMonitor.Report? in
             do {
                 guard let hasChanged = try feed?.socket.drainChanges() else { return nil }
-                // One turn reads a limited number of changes. Register again, so that the loop reports the rest.
+                // One turn reads a limited number of changes. Register again, so that the loop reports the remaining
+                // changes.
                 feed?.renew(on: loop)
                 return hasChanged ? .changed : nil
             } catch {
@@ -53,7 +54,7 @@ final class NetlinkWatch: NetworkChangeMonitor.Watch, ReadinessHandler {
 }
 
 extension NetworkChangeMonitor.Dependencies {
-    /// Monitors the kernel on a loop without connections.
+    /// Monitors the kernel on a loop that serves no connections.
     package static var live: Self {
         Self(
             follow: { report in try? NetlinkWatch(on: Engine.networkLoop, report: report) },

@@ -14,7 +14,8 @@ package final class NetworkChangeMonitor: Sendable {
 
     /// How long changes are collected before the subscribers are called.
     package static let window: Duration = .milliseconds(20)
-    /// The pause before the next attempt if the kernel cannot be monitored, for example without free descriptors.
+    /// The pause before the next attempt if the kernel cannot be monitored, for example because no descriptors are
+    /// free.
     package static let retryDelay: Duration = .seconds(1)
 
     /// The system functions that the monitor uses.
@@ -66,7 +67,7 @@ package final class NetworkChangeMonitor: Sendable {
     /// Calls `body` after each burst of changes, until the subscription is cancelled or released.
     ///
     /// Every change after this method has returned is reported. So subscribe first, then read the network state; in the
-    /// reverse order, a change between the two is missed. `body` may also be called without a visible change.
+    /// reverse order, a change between the two is missed. `body` may also be called if there is no visible change.
     package func subscribe(_ body: @escaping @Sendable () -> Void) -> Subscription {
         let id = state.withLock { state in
             state.lastID += 1
@@ -93,7 +94,7 @@ package final class NetworkChangeMonitor: Sendable {
     /// Starts monitoring the kernel if there are subscribers and no watch. Returns whether monitoring has started.
     ///
     /// The system calls run under the lock: otherwise a second subscriber could return before the first subscriber's
-    /// socket exists. They take some microseconds and are necessary only for the first subscriber.
+    /// socket exists. These calls take some microseconds and are necessary only for the first subscriber.
     private func startFollowing() -> Bool {
         let (began, needsRetry) = state.withLock { state in
             guard state.watch == nil, !state.subscribers.isEmpty else { return (false, false) }
@@ -110,7 +111,7 @@ package final class NetworkChangeMonitor: Sendable {
         context.after(Self.retryDelay) { [weak self] in
             guard let self else { return }
             state.withLock { $0.isRetryScheduled = false }
-            // The network may have changed while there was no watch.
+            // Report a change, because the network may have changed while there was no watch.
             if startFollowing() { received(.changed) }
         }
     }

@@ -3,7 +3,7 @@ internal import CausewayProtocols
 extension NetworkStateMonitor {
     /// Information from network managers, and the watch that receives it.
     struct ManagerState: Sendable {
-        /// The latest information; empty if there are no network managers.
+        /// The latest information from network managers; empty if there are none.
         var facts = InterfaceFacts()
         var watch: (any NetworkChangeMonitor.Watch)?
         /// Identifies the current watch. Reports from earlier watches are ignored.
@@ -13,7 +13,7 @@ extension NetworkStateMonitor {
         var isSearchDue = false
         var isChangeScheduled = false
 
-        /// Clears the information. Returns the watch, which the caller must cancel.
+        /// Clears the information. Returns the watch, if there is one; the caller must cancel it.
         mutating func forget() -> (any NetworkChangeMonitor.Watch)? {
             generation += 1
             (facts, isSearchDue) = (InterfaceFacts(), false)
@@ -33,7 +33,7 @@ extension NetworkStateMonitor {
         guard let generation else { return }
         let watch = managers { [weak self] facts in self?.managersSaid(facts, generation) }
         guard let watch else { return }
-        // The only remaining subscriber may have cancelled its subscription meanwhile.
+        // The last subscriber may have cancelled its subscription meanwhile. In that case the watch is not needed.
         let isWanted = withManagers { managers in
             guard managers.generation == generation else { return false }
             managers.watch = watch
@@ -42,7 +42,7 @@ extension NetworkStateMonitor {
         if !isWanted { watch.cancel() }
     }
 
-    /// Stores new information. Several updates that arrive together cause only one new snapshot.
+    /// Stores new information from network managers. Several updates that arrive together cause only one new snapshot.
     private func managersSaid(_ facts: InterfaceFacts?, _ generation: UInt64) {
         let mustSchedule = withManagers { managers in
             guard managers.generation == generation else { return false }

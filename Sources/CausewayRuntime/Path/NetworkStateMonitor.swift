@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Maintains the host's ``NetworkModel`` while there are subscribers. Takes one snapshot after each burst of changes,
+/// Maintains the host's ``NetworkModel`` while there are subscribers. After each burst of changes, takes one snapshot,
 /// which all subscribers share.
 ///
 /// Safe to use from any thread. Subscribers are called one at a time on ``Engine/networkLoop``, never under a lock.
@@ -21,7 +21,7 @@ package final class NetworkStateMonitor: Sendable {
     }
 
     private struct State: Sendable {
-        /// The latest model, while there are subscribers.
+        /// The latest model; `nil` while there are no subscribers.
         var model: NetworkModel?
         var subscribers: [UInt64: Subscriber] = [:]
         var lastID: UInt64 = 0
@@ -32,7 +32,7 @@ package final class NetworkStateMonitor: Sendable {
         var managers = ManagerState()
     }
 
-    /// A snapshot that takes longer is followed by a pause. This happens on hosts with very many routes.
+    /// If a snapshot takes longer than this, a pause follows. This happens on hosts with very many routes.
     private static let shortLook = Duration.milliseconds(5)
     private static let longestRest = Duration.seconds(1)
     private static let retryDelay = Duration.seconds(1)
@@ -61,7 +61,8 @@ package final class NetworkStateMonitor: Sendable {
     /// The current model while there are subscribers; otherwise `nil`.
     package var followed: NetworkModel? { state.withLock { $0.model } }
 
-    /// The current model. Without subscribers, this takes a snapshot, which blocks for some tenths of a millisecond.
+    /// The current model. If there are no subscribers, reading this property takes a snapshot, which blocks for some
+    /// tenths of a millisecond.
     package var model: NetworkModel { followed ?? look(nil, InterfaceFacts()) ?? NetworkModel.unknown }
 
     /// Calls `body` with the current model and then with each changed model, until the subscription is cancelled or
@@ -130,7 +131,7 @@ package final class NetworkStateMonitor: Sendable {
         }
     }
 
-    /// Reports that this process has begun to query other DNS servers.
+    /// Called when this process has begun to query other DNS servers. Takes a new snapshot.
     package func nameServersChanged() {
         ResolverRevision.increase()
         changed()
@@ -151,7 +152,7 @@ package final class NetworkStateMonitor: Sendable {
         defer { followManagers() }
         let start = System.now
         guard let model = look(last, facts) else {
-            // Keep the previous model and try again later: the kernel does not notify when it can be queried again.
+            // Keep the previous model and try again later: no event reports when the kernel can be queried again.
             _ = loop.schedule(after: Self.retryDelay) { self.changed() }
             return
         }
@@ -198,7 +199,7 @@ extension NetworkStateMonitor {
 }
 
 extension NetworkModel {
-    /// An empty model, for when the kernel cannot be queried.
+    /// An empty model, which is used when the kernel cannot be queried.
     package static let unknown = NetworkModel(NetlinkState()) { _ in nil }
 
     /// Reads the kernel's state and the resolver files. Returns `nil` if the kernel cannot be queried.

@@ -2,8 +2,9 @@ internal import CausewaySystem
 
 /// Counts the changes of the DNS servers that this process queries.
 ///
-/// The network model reads the resolver files itself, and can have new servers before the resolver uses them. A
-/// connection that then tries again still asks the old servers, so the later change must be visible in the model, too.
+/// The network model reads the resolver files itself, and can contain new servers before the resolver uses them. A
+/// connection that tries again in this interval still queries the old servers. So the model must also change when the
+/// resolver begins to use the new servers.
 enum ResolverRevision {
     private static let count = LockedValue<UInt64>(0)
 

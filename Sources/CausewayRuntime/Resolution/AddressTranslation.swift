@@ -10,7 +10,7 @@ package enum AddressTranslation {
     /// Returns the hosts' NAT64 addresses. The result is empty if a host is reachable directly, or if the network has
     /// no NAT64 translator.
     ///
-    /// The prefix comes from router advertisements (RFC 8781), otherwise from DNS (RFC 7050).
+    /// The translator's prefix comes from router advertisements (RFC 8781); if there are none, from DNS (RFC 7050).
     ///
     /// Cancellation: ends the lookup; the result is empty.
     package static func addresses(for hosts: [SocketAddress]) async -> [SocketAddress] {
@@ -31,11 +31,11 @@ package enum AddressTranslation {
         }
     }
 
-    /// Returns the first 64 bits of the source address for packets to the internet, which all hosts on one link share;
-    /// `nil` without an IPv6 route.
+    /// Returns the first 64 bits of the source address for packets to the internet. All hosts on one link share these
+    /// bits. `nil` if there is no IPv6 route.
     ///
-    /// This is the cache partition for the prefix. Each network has its own translator, so an answer that was cached on
-    /// another network must not be used (RFC 7050 §3).
+    /// The result is the cache partition for the translator's prefix. Each network has its own translator, so an answer
+    /// that was cached on another network must not be used (RFC 7050 §3).
     static func network(over interface: String? = nil) -> UInt64? {
         let somewhere = SocketAddress.ipv6(high: TranslationPrefix.wellKnown.high, low: 0, port: 9, scope: 0)
         guard case .ipv6(let source) = SourceAddress.toward([somewhere], over: interface)[0]?.address else {

@@ -9,12 +9,12 @@ final class DNSDatagramTransport: DNSTransport, ReadinessHandler {
         var questionCount = 0
         /// Whether a later turn of the loop will continue to read.
         var isReading = false
-        /// The receive buffer. Answers are copied out of it, because most are short.
+        /// The receive buffer. Answers are copied out of this buffer, because most answers are short.
         var buffer = [UInt8](repeating: 0, count: byteLimit)
     }
 
-    /// The longest datagram in bytes. It exceeds the size that queries announce; a longer datagram is not a valid
-    /// answer.
+    /// The maximum length of a received datagram in bytes. It is larger than the limit that queries announce to the
+    /// server, so a longer datagram is not a valid answer.
     private static let byteLimit = 4_096
     /// The maximum number of datagrams read in one turn of the loop.
     static let budget = 64
@@ -63,14 +63,16 @@ final class DNSDatagramTransport: DNSTransport, ReadinessHandler {
     func close() { state.value.socket.close(on: loop) }
 
     func ready(for readiness: Readiness) {
-        // Each report of another datagram would queue one more call.
+        // A later turn already continues to read. Without this check, each report of another datagram would queue one
+        // more turn.
         guard !state.value.isReading else { return }
         for _ in 0..<Self.budget {
             guard let descriptor = state.value.socket.descriptor else { return }
             switch state.value.buffer.withUnsafeMutableBytes({ Socket.receive(descriptor, into: $0) }) {
             case .moved(let count): deliver(Array(state.value.buffer[..<count]))
             case .wouldBlock: return awaitMore()
-            // A possible cause is an ICMP error from the server's host: no process listens on the port.
+            // A possible cause is an ICMP error from the server's host, which means that no process listens on the
+            // port.
             case .failed(let code): return broke(self, code)
             }
         }

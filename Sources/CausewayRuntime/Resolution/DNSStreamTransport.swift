@@ -14,7 +14,7 @@ final class DNSStreamTransport: DNSTransport, ReadinessHandler {
         var incoming: [UInt8] = []
     }
 
-    /// The maximum number of system calls to read in one turn of the loop.
+    /// The maximum number of reads in one turn of the loop.
     private static let budget = 16
 
     let server: DNSServer
@@ -104,8 +104,8 @@ final class DNSStreamTransport: DNSTransport, ReadinessHandler {
             case .failed(let code): return end(code)
             }
         }
-        // A server may send without a pause: let the loop's other work and its timers run first. Only one call may be
-        // queued: each report of more bytes would add another one.
+        // A server may send without a pause, so let the loop's other work and timers run before the next read. Queue
+        // only one call: otherwise each report of more bytes would add another call.
         guard !state.value.isReading else { return }
         state.value.isReading = true
         loop.execute {
@@ -126,7 +126,8 @@ final class DNSStreamTransport: DNSTransport, ReadinessHandler {
             rest = rest.dropFirst(count + 2)
         }
         guard !messages.isEmpty else { return }
-        // A report may send, and read again after a failure, so the buffer must already hold the rest only.
+        // A report may send a query and, if that fails, read again. So remove the messages from the buffer before the
+        // reports.
         state.value.incoming = Array(rest)
         for message in messages.map({ Array($0) }) {
             if let exchange = state.value.socket.exchange(answeredBy: message) { report(.received(message, exchange)) }

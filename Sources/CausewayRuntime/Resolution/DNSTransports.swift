@@ -5,9 +5,9 @@ internal import CausewayWire
 /// One ``DNSClient``'s sockets. A socket is open only while an answer is pending.
 ///
 /// Confined to its loop. A datagram socket is connected to one server, so the kernel drops datagrams from other hosts.
-/// The kernel selects a new random port for each socket, which an attacker would have to guess to forge an answer (RFC
-/// 5452 §9.2). Simultaneous queries share a socket, up to a limit. A server has at most two datagram sockets and one
-/// stream.
+/// The kernel selects a new random port for each socket, and an attacker would have to guess this port to forge an
+/// answer (RFC 5452 §9.2). Simultaneous queries share a socket, up to a limit. A server has at most two datagram
+/// sockets and one stream.
 final class DNSTransports: Sendable {
     typealias ExchangeID = DNSClient.ExchangeID
 
@@ -16,7 +16,7 @@ final class DNSTransports: Sendable {
         case failed(ExchangeID, DNSFailure)
     }
 
-    /// The maximum number of queries from one port, unless the server already has two sockets.
+    /// The maximum number of queries from one port. The limit does not apply to a server's second socket.
     private static let questionsPerPort = 256
 
     private let scope: ResolutionScope
@@ -117,7 +117,7 @@ final class DNSTransports: Sendable {
     }
 }
 
-/// One socket to one server.
+/// A socket to one DNS server, over UDP or TCP.
 protocol DNSTransport: AnyObject, Sendable {
     var server: DNSServer { get }
     /// Whether no answer is pending.
@@ -128,7 +128,7 @@ protocol DNSTransport: AnyObject, Sendable {
 }
 
 extension ResolutionScope {
-    /// Opens a socket to a server within the scope's limits.
+    /// Opens a socket to a server. The socket uses only interfaces that the scope permits.
     func openSocket(to server: SocketAddress, _ transport: SocketSettings.Transport) throws(SystemError) -> Descriptor {
         var settings = settings(toward: server)
         settings.transport = transport

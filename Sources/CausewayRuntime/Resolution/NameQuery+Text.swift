@@ -1,6 +1,6 @@
 internal import CausewayProtocols
 
-/// Words for results, as they are displayed.
+/// Results as text, for display.
 extension NameQuery {
     static func text(_ origin: AddressOrigin) -> String {
         switch origin {

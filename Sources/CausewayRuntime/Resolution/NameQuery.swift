@@ -12,9 +12,9 @@ package struct NameQuery: Sendable {
         package var origin: String
         /// The time to live in seconds; `nil` if unknown.
         package var timeToLive: Int?
-        /// The source address for packets to this address; `nil` without a route.
+        /// The source address for packets to this address; `nil` if there is no route to it.
         package var source: String?
-        /// The rule from RFC 6724 §6 that places this address before the next address.
+        /// The rule from RFC 6724 §6 because of which this address comes before the next address.
         package var rule: String?
     }
 
@@ -23,7 +23,7 @@ package struct NameQuery: Sendable {
         package var type: String
         package var timeToLive: Int
         package var content: String
-        /// The record data as on the wire, without name compression.
+        /// The record data in the wire format, without name compression.
         package var data: [UInt8]
 
         package init(name: String, type: String, timeToLive: Int, content: String, data: [UInt8] = []) {
@@ -48,7 +48,7 @@ package struct NameQuery: Sendable {
     package var records: [Record] = []
     package var steps: [Step] = []
     package var failure: Failure?
-    /// The server that failed and why, if this adds information to ``failure``.
+    /// Which server failed and why; `nil` if this adds no information to ``failure``.
     package var detail: String?
     package var milliseconds = 0.0
     package var isAuthentic = false
@@ -101,7 +101,7 @@ package struct NameQuery: Sendable {
         return inquiry
     }
 
-    /// Adds the NAT64 addresses for an IPv4 address. Adds none if the network has IPv4.
+    /// Adds the NAT64 addresses for an IPv4 address. Adds no address if the network has IPv4.
     package mutating func addTranslation(of text: String) async {
         guard let literal = Self.literal(text) else { return }
         order(await AddressTranslation.addresses(for: [literal.0]).map { ($0, nil) }, [])
@@ -117,7 +117,7 @@ package struct NameQuery: Sendable {
 
     /// - Parameters:
     ///   - found: The addresses, each with its origin, which is `nil` for NAT64 addresses.
-    ///   - answers: The DNS answers that contain the addresses, for their time to live.
+    ///   - answers: The DNS answers that contain the addresses. They determine each address's time to live.
     private mutating func order(_ found: [(SocketAddress, AddressOrigin?)], _ answers: [DNSAnswer]) {
         let sources = SourceAddress.toward(found.map(\.0))
         let known = zip(found, sources).compactMap { item, source -> (Destination, SocketAddress, AddressOrigin?)? in
@@ -147,8 +147,8 @@ package struct NameQuery: Sendable {
 
     /// Queries records of one type.
     ///
-    /// Cancellation: cancels the query; the call throws `CancellationError`. A query on the link instead returns the
-    /// records found so far.
+    /// Cancellation: cancels the query; the call throws `CancellationError`. A cancelled multicast DNS query does not
+    /// throw, but returns the records found so far.
     ///
     /// - Parameters:
     ///   - name: The domain name. Link-local names are queried with multicast DNS, unless `server` is set.
@@ -187,7 +187,7 @@ package struct NameQuery: Sendable {
         return inquiry
     }
 
-    /// How long to wait for answers on the link. A host that is present answers within a second.
+    /// How long to wait for answers on the link. A host that has the records answers within a second.
     private static let linkPatience: Duration = .seconds(3)
     /// How long to wait for more answers after the first answer.
     private static let linkGathering: Duration = .milliseconds(200)
@@ -216,8 +216,8 @@ package struct NameQuery: Sendable {
         literal(text)?.0.internetAddress.map { DNSName.reverse($0).description }
     }
 
-    /// Returns the name for an address in the hosts file; `nil` if there is none. May read the file, so do not call it
-    /// on an event loop.
+    /// Returns the name that the hosts file contains for an address; `nil` if there is none. May read the file, so do
+    /// not call this method on an event loop.
     package static func knownName(of text: String) -> String? {
         guard let address = literal(text)?.0.internetAddress else { return nil }
         return ResolverEngine.shared.settings.readNow().context.hosts.name(of: address)?.description
@@ -247,7 +247,7 @@ package struct NameQuery: Sendable {
                 milliseconds: time / .milliseconds(1)))
     }
 
-    /// Adds a lookup's multicast DNS queries.
+    /// Adds a lookup's multicast DNS queries to the steps.
     private mutating func noteLink(
         _ host: String, _ families: Set<NameLookup.Family>, _ found: [(SocketAddress, AddressOrigin?)], _ time: Duration
     ) {

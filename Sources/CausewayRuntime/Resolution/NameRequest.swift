@@ -3,11 +3,11 @@ package import CausewaySystem
 package import CausewayTypes
 package import CausewayWire
 
-/// A name to look up, with a connection's limits.
+/// A name to look up, with the limits of the connection that needs the name.
 package struct NameRequest: Sendable {
     package var name: String
     package var families: Set<NameLookup.Family>
-    /// The interfaces for queries.
+    /// Restricts the interfaces for queries.
     package var scope: ResolutionScope
     /// The cache partition. Only requests with the same number share cached answers.
     package var partition: UInt64
@@ -26,7 +26,7 @@ package struct NameRequest: Sendable {
     }
 }
 
-/// The interfaces for queries.
+/// Restrictions on the interfaces over which queries are sent. By default there are none.
 package struct ResolutionScope: Hashable, Sendable {
     package var required: NWInterface?
     package var requiredType: NWInterface.InterfaceType?
@@ -40,7 +40,7 @@ package struct ResolutionScope: Hashable, Sendable {
 
     var isUnlimited: Bool { self == ResolutionScope() }
 
-    /// Returns the socket settings for these limits.
+    /// Returns socket settings with these restrictions, for a socket to the given DNS server.
     func settings(toward server: SocketAddress) -> SocketSettings {
         var settings = SocketSettings(transport: .udp)
         // A server on this host is reachable only over loopback.
@@ -85,7 +85,7 @@ package enum NameEvent: Sendable {
     case found([SocketAddress], NameLookup.Family, AddressOrigin)
     /// No more addresses of this family will follow.
     case settled(NameLookup.Family)
-    /// A query was answered. This event is for reports about the lookup.
+    /// A query was answered. This event is only for reports about the lookup's history.
     case answered(DNSRecordType, DNSAnswer, AddressOrigin)
     case ended(NameProblem?)
 }
@@ -112,7 +112,7 @@ package protocol NameResolver: Sendable {
 }
 
 extension NameResolver {
-    /// Resolves a service with multicast DNS, or through DNS servers if its domain is unicast.
+    /// Resolves a service with multicast DNS, or through DNS servers if it is in a unicast domain.
     package func resolve(
         service instance: DNSName, interfaceIndex: Int?,
         completion: @escaping @Sendable (Result<[SocketAddress], NameProblem>) -> Void

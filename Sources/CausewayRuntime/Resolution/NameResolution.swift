@@ -6,7 +6,7 @@ internal import CausewayWire
 /// Runs one ``NameLookup``. Confined to the resolver's loop, except ``cancel()``.
 final class NameResolution: NameResolving {
     private struct State {
-        /// The lookup, once the host's files have been read.
+        /// The lookup; `nil` before the host's files have been read.
         var lookup: NameLookup?
         var report: (@Sendable (NameEvent) -> Void)?
         /// The pending queries, each with a closure to cancel it.
@@ -38,7 +38,8 @@ final class NameResolution: NameResolving {
     }
 
     private func change(_ event: (inout NameLookup) -> [NameLookup.Action]) {
-        // A multicast DNS answer may arrive while the lookup is being cancelled. No query may follow that answer.
+        // A multicast DNS answer may arrive while the lookup is being cancelled. After the cancellation, such an answer
+        // must not start another query.
         guard state.value.report != nil, var lookup = state.value.lookup.take() else { return }
         let actions = event(&lookup)
         state.value.lookup = lookup
@@ -73,7 +74,7 @@ final class NameResolution: NameResolving {
 
     private func answered(_ name: DNSName, _ type: DNSRecordType, _ answer: DNSAnswer, _ origin: AddressOrigin) {
         guard state.value.report != nil else { return }
-        // If an expired cached answer was used, the query for a fresh one is still pending.
+        // If an expired answer from the cache was used, the query for a fresh answer is still pending.
         if origin != .expiredCache { state.value.questions.removeAll { $0.type == type && $0.name == name } }
         report(.answered(type, answer, origin))
         change { $0.answered(name, type, with: answer, from: origin) }

@@ -10,8 +10,8 @@ package struct RecordChanges: Sendable {
     package var removed: [DNSRecord]
 }
 
-/// A query that continues until it is stopped: with multicast DNS for names on the link, otherwise through DNS servers
-/// (RFC 6763 §10).
+/// A query that continues until it is stopped. It uses multicast DNS for names on the link, and DNS servers for other
+/// names (RFC 6763 §10).
 package struct RecordQuestion: Sendable {
     package let stop: @Sendable () -> Void
 

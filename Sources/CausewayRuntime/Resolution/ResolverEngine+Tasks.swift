@@ -32,7 +32,7 @@ extension ResolverEngine {
     }
 }
 
-/// A task's query. It ends once, with an answer or with cancellation.
+/// A task's query. It ends exactly once, with an answer or because the task is cancelled.
 private final class WaitingQuestion: Sendable {
     typealias Answer = (answer: DNSAnswer, origin: AddressOrigin)
 
@@ -44,7 +44,8 @@ private final class WaitingQuestion: Sendable {
 
     private let state = LockedValue(State())
 
-    /// - Returns: Whether to send the query. If the task was already cancelled, the continuation has been resumed.
+    /// - Returns: Whether to send the query. If the task was already cancelled, the result is `false`, and the
+    ///   continuation has been resumed.
     func begin(_ continuation: CheckedContinuation<Answer?, Never>) -> Bool {
         let mustAsk = state.withLock { state in
             if !state.hasEnded { state.continuation = continuation }

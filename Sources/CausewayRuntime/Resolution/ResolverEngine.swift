@@ -10,7 +10,7 @@ package import CausewayWire
 package final class ResolverEngine: Sendable {
     package static let shared = ResolverEngine(on: Engine.loops[0]) { NetworkStateMonitor.shared.nameServersChanged() }
 
-    /// A DNS client and its sockets, for one scope.
+    /// A DNS client and its sockets, for queries with the same restrictions.
     private struct Channel: ~Copyable {
         var client: DNSClient
         var transports: DNSTransports?
@@ -22,7 +22,7 @@ package final class ResolverEngine: Sendable {
 
     private final class ChannelBox: Sendable {
         let channel: LoopBound<Channel>
-        /// The scope's number in the cache; 0 for the scope without limits.
+        /// The scope's number in the cache; 0 for the scope without restrictions.
         let number: UInt64
 
         init(_ channel: LoopBound<Channel>, number: UInt64) {
@@ -33,7 +33,7 @@ package final class ResolverEngine: Sendable {
 
     private struct State {
         var channels: [ResolutionScope: ChannelBox] = [:]
-        /// The channel without limits. Most queries use it.
+        /// The channel for queries without restrictions, which are the most common.
         var usual: ChannelBox?
         var lastScope: UInt64 = 0
         /// The host's servers; `nil` before its files have been read.
@@ -50,8 +50,9 @@ package final class ResolverEngine: Sendable {
     /// - Parameters:
     ///   - loop: The loop for queries.
     ///   - files: The host's resolver files.
-    ///   - port: The DNS servers' port, which the configuration files cannot specify.
-    ///   - serversChanged: Called on the loop when queries go to other servers, or when other servers answer them.
+    ///   - port: The port for all DNS servers, because the configuration files cannot specify a port.
+    ///   - serversChanged: Called on the loop when this host queries other servers than before, or when other servers
+    ///     answer its queries.
     package init(
         on loop: any EventLoop, files: ResolverFiles = ResolverFiles(), port: UInt16 = DNSServer.usualPort,
         serversChanged: @escaping @Sendable () -> Void = {}
@@ -74,12 +75,12 @@ package final class ResolverEngine: Sendable {
     /// Returns a name's complete result if no query is necessary; otherwise `nil`.
     ///
     /// - Parameter mayRead: Whether to read the host's files on the caller's thread if their content is unknown. Such a
-    ///   call may block, so an event loop passes `false`; the result is then `nil`.
+    ///   call may block, so on an event loop, pass `false`. If the content is then unknown, the result is `nil`.
     package func known(_ request: NameRequest, mayRead: Bool = false) -> [NameEvent]? {
-        // A limited scope uses another cache partition, and may exclude DNS.
+        // A scope with restrictions has its own cache entries, and may not permit any DNS server.
         guard request.scope.isUnlimited else { return nil }
         follow()
-        // The hosts file also decides which addresses `localhost` has, so no name is known without it.
+        // Even the addresses of `localhost` depend on the hosts file, so no name is known before that file was read.
         guard let settings = mayRead ? self.settings.readNow() : self.settings.current else { return nil }
         var lookup = NameLookup(request.name, families: request.families, in: settings.context)
         var events: [NameEvent] = []
@@ -135,7 +136,7 @@ package final class ResolverEngine: Sendable {
         return cache.withLock { $0.find(key, at: now)?.answer }
     }
 
-    /// Calls `body` on the loop when the host's files have been read. The questions below need them.
+    /// Calls `body` on the loop when the host's files have been read. Call the `question` methods below only in `body`.
     func withSettings(_ body: @escaping @Sendable (ResolverSettings.Value) -> Void) {
         follow()
         loop.execute { self.settings.whenRead(on: self.loop, body) }
@@ -173,7 +174,7 @@ package final class ResolverEngine: Sendable {
     ) -> @Sendable () -> Void {
         let box = makeChannel(servers, settings.latest.context.configuration.options, scope)
         let id = ask(name, type, box) { answer in
-            // The sockets must stay open until the query ends.
+            // Retain the box, because its sockets must stay open until the query ends.
             withExtendedLifetime(box) { completion(answer, .query(answer.carrier ?? .udp)) }
         }
         return {
@@ -240,7 +241,7 @@ package final class ResolverEngine: Sendable {
 
     private func schedule(_ box: ChannelBox) {
         let deadline = box.channel.value.client.deadline
-        // A timer that fires too early is harmless, so keep it when a query ends.
+        // A timer that fires too early is harmless, so keep an earlier timer when a query ends.
         if let armed = box.channel.value.deadline, let deadline, armed <= deadline { return }
         guard deadline != box.channel.value.deadline else { return }
         if let timer = box.channel.value.timer.take() { loop.cancel(timer) }
@@ -256,7 +257,7 @@ package final class ResolverEngine: Sendable {
 
     // MARK: Channels
 
-    /// At this number of channels, unused channels are removed before another is created.
+    /// If there are this many channels, unused channels are removed before another channel is created.
     private static let channelLimit = 64
 
     private func channel(for scope: ResolutionScope) -> ChannelBox {

@@ -4,7 +4,7 @@ internal import CausewayTypes
 internal import CausewayWire
 internal import Dispatch
 
-/// The host's resolver files. They are read on first use, and again after each change.
+/// The host's resolver files. The files are read on first use, and again after each change.
 ///
 /// Reading a file may block on the disk, so an event loop never reads: it uses ``current``, or waits with
 /// ``whenRead(on:_:)``. Safe to use from any thread.
@@ -12,12 +12,13 @@ final class ResolverSettings: Sendable {
     struct Value: Sendable {
         var context = ResolverEnvironment()
         var servers: [DNSServer] = []
-        /// The servers that answer. They differ from ``servers`` if those are a local forwarder.
+        /// The servers that answer. They differ from ``servers`` if this host queries a local forwarder, which forwards
+        /// to these servers.
         var answering: [InternetAddress] = []
     }
 
     private enum Phase {
-        /// The first reading is not complete. The closures are called after it.
+        /// The first reading is not complete. The closures are called after that reading.
         case unread([@Sendable (Value) -> Void])
         /// The files are watched, so the value is current.
         case watched(Value)
@@ -47,7 +48,7 @@ final class ResolverSettings: Sendable {
         self.port = port
     }
 
-    /// The current settings; `nil` before the first reading, and if the files cannot be watched.
+    /// The current settings; `nil` before the first reading, and also if the files cannot be watched for changes.
     var current: Value? {
         phase.withLock { phase -> Value? in if case .watched(let value) = phase { value } else { nil } }
     }
@@ -55,13 +56,13 @@ final class ResolverSettings: Sendable {
     /// The latest settings read; the defaults before the first reading.
     var latest: Value { phase.withLock { $0.latest } }
 
-    /// Calls `body` on the loop with the current settings. If they are known, `body` is called before this method
-    /// returns. Call this on the loop, after ``follow(on:_:)``.
+    /// Calls `body` on the loop with the current settings. If the current settings are known, `body` is called before
+    /// this method returns. Call this on the loop, after ``follow(on:_:)``.
     func whenRead(on loop: any EventLoop, _ body: @escaping @Sendable (Value) -> Void) {
         let (known, mustRead) = phase.withLock { phase -> (Value?, Bool) in
             switch phase {
             case .unread(var waiting):
-                // Release the stored array first, so that `append` does not copy it.
+                // Remove the array from `phase` first, so that `append` does not copy it.
                 phase = .unread([])
                 waiting.append(body)
                 phase = .unread(waiting)
@@ -82,7 +83,8 @@ final class ResolverSettings: Sendable {
         }
     }
 
-    /// Reads the files on the caller's thread, unless the settings are current. Not for event loops.
+    /// Reads the files on the caller's thread, unless the settings are current. May block, so do not call this method
+    /// on an event loop.
     func readNow() -> Value { current ?? read() }
 
     private func read() -> Value {
@@ -99,8 +101,8 @@ final class ResolverSettings: Sendable {
         return value
     }
 
-    /// Watches the files, and calls `changed` on the loop each time they have been read. If they cannot be watched,
-    /// ``whenRead(on:_:)`` reads them each time.
+    /// Watches the files, and calls `changed` on the loop each time they have been read. If the files cannot be
+    /// watched, each call of ``whenRead(on:_:)`` reads them.
     func follow(on loop: any EventLoop, _ changed: @escaping @Sendable () -> Void) {
         self.changed.withLock { $0 = changed }
         follow(on: loop, after: nil)
@@ -108,7 +110,7 @@ final class ResolverSettings: Sendable {
 
     private func follow(on loop: any EventLoop, after old: ConfigurationFeed?) {
         // Wait, because programs often write a file in several steps. Use the loop's timer: a Dispatch timer needs
-        // descriptors, and ends the process if there are none.
+        // descriptors, and Dispatch ends the process if there are none.
         waiting(old == nil ? .zero : Self.gathering, on: loop) { [self] in
             // Start the watch before reading the files, so that no later change is missed. Create a new watch each
             // time, because a path may be a link that now leads to another file.
@@ -128,7 +130,7 @@ final class ResolverSettings: Sendable {
         }
     }
 
-    /// Stores the settings. Returns the closures that wait for them.
+    /// Stores the settings. Returns the closures that wait for the settings.
     private func adopt(_ value: Value, isWatched: Bool) -> [@Sendable (Value) -> Void] {
         phase.withLock { phase in
             defer { phase = isWatched ? .watched(value) : .unwatched(value) }
@@ -154,7 +156,7 @@ final class ResolverSettings: Sendable {
     private static let gathering = Duration.milliseconds(20)
 }
 
-/// A descriptor that becomes readable when a file changes. Confined to its loop.
+/// Watches the files through a descriptor that becomes readable when a file changes. Confined to its loop.
 private final class ConfigurationFeed: ReadinessHandler {
     private let descriptor: CInt
     private let names: [String]

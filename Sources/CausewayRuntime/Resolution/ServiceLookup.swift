@@ -11,14 +11,16 @@ package final class ServiceLookup: Sendable {
         var locations = Locations()
         var told = Place()
         var questions: [RecordQuestion] = []
-        /// By interface index; 0 for questions that are not limited to an interface.
+        /// The queries for addresses, by interface index. The index is 0 for queries that are not limited to an
+        /// interface.
         var addressQuestions: [Int: [RecordQuestion]] = [:]
         var timers: [TimerID] = []
         var isGathering = false
         var hasEnded = false
     }
 
-    /// How long to wait for addresses of the other family after the first address (RFC 8305 §3).
+    /// How long changes of a location are collected before they are reported, mainly so that addresses of both families
+    /// are reported together (RFC 8305 §3).
     private static let gathering: Duration = .milliseconds(50)
 
     private let instance: DNSName
@@ -31,7 +33,7 @@ package final class ServiceLookup: Sendable {
 
     /// - Parameters:
     ///   - instance: The service instance's name.
-    ///   - wish: The monitored information. The TXT record is queried in both cases.
+    ///   - wish: The information to monitor. The TXT record is also queried if this is the location.
     ///   - interface: The only interface to use; `nil` for all.
     ///   - failed: Called with the failure if no DNS server answers the first query for the location, and with `nil` if
     ///     a server answers after that.
@@ -112,7 +114,7 @@ package final class ServiceLookup: Sendable {
         gather()
     }
 
-    /// Waits briefly, so that changes in quick succession are reported together.
+    /// Reports changes. For a location, first waits briefly, so that changes in quick succession are reported together.
     private func gather() {
         guard wish == .place else { return tell() }
         let isFirst = state.withLock { state in

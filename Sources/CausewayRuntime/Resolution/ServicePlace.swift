@@ -3,25 +3,25 @@ internal import CausewayTypes
 package import CausewayWire
 
 extension ServiceLookup {
-    /// A service's location and TXT record, as far as known.
+    /// A service's location and TXT record, as far as they are known.
     package struct Place: Sendable, Equatable {
         package var host: DNSName?
         package var port: UInt16 = 0
-        /// The host's addresses on all links, each with the port.
+        /// The host's addresses on all links, each with the service's port.
         package var addresses: [SocketAddress] = []
         package var text: [UInt8]?
     }
 
-    /// A service's locations on this host's links, or in DNS. This value performs no I/O.
+    /// A service's locations, found on this host's links or in DNS. This type performs no I/O.
     ///
-    /// Several links may lead to the service. Each has its own records: if a link goes, the others still have the
-    /// service, and a link-local address is valid on its link only.
+    /// Several links may lead to the service. Each link has its own records: if a link goes down, the service still has
+    /// locations on the others, and a link-local address is valid on its link only.
     struct Locations: Sendable {
-        /// What to do with the queries for a host's addresses on one link.
+        /// The next step for the pending queries for a host's addresses on one link.
         enum Step: Equatable {
             case keep
             case stop
-            /// Stop them, and query the addresses of this host.
+            /// Stop these queries, and query the addresses of this host instead.
             case ask(DNSName)
         }
 
@@ -29,8 +29,8 @@ extension ServiceLookup {
             let port: UInt16
             let host: DNSName
 
-            /// Returns `nil` if the record is no SRV record, or has the root domain as target, which means that the
-            /// service does not exist (RFC 2782).
+            /// Returns `nil` if the record is not an SRV record, or if its target is the root domain, which means that
+            /// the service does not exist (RFC 2782).
             init?(_ record: DNSRecord) {
                 guard case .service(_, _, let port, let host) = record.data, host != .root else { return nil }
                 self.port = port
@@ -39,25 +39,28 @@ extension ServiceLookup {
         }
 
         private struct Location: Sendable {
-            /// `nil` for records from DNS servers.
+            /// The link's interface; `nil` for records from DNS servers.
             let interface: NWInterface?
-            /// The SRV records; the last one counts. While a service changes, a link has the old and the new record.
+            /// The SRV records, of which the last one is used. While a service changes, a link has both its old and its
+            /// new record.
             var services: [Service] = []
-            /// The received addresses without a port, so that they can be compared with removed records.
+            /// The received addresses, without the service's port, so that they can be compared with removed records.
             var addresses: [SocketAddress] = []
         }
 
-        /// The maximum numbers of SRV records and addresses on a link. Further ones are a flood.
+        /// The maximum numbers of SRV records and addresses on a link. A service does not need more. A larger number is
+        /// probably an attack.
         private static let serviceLimit = 16
         private static let addressLimit = 256
 
         private(set) var place = Place()
-        /// In the order in which the links found the service. Each has at least one service.
+        /// The locations, in the order in which they were found. Each has at least one SRV record.
         private var locations: [Location] = []
 
         mutating func heard(_ changes: RecordChanges) -> Step {
             let before = host(on: changes.interface)
-            // A record and the one that replaces it can be in one message, so the location must not end between them.
+            // Add new records first. One message can replace the only record by another, and the location must not end
+            // in between.
             for record in changes.added { add(serviceOf: record, on: changes.interface) }
             for record in changes.removed { remove(serviceOf: record, on: changes.interface) }
             let after = host(on: changes.interface)
@@ -120,15 +123,16 @@ extension ServiceLookup {
             }
         }
 
-        /// The location to which an address on this link belongs. A service that is found in DNS can have a host whose
-        /// addresses are found on the links.
+        /// The interface of the location to which an address on this link belongs. A service that was found in DNS
+        /// (`nil`) can have a host whose addresses are found on the links.
         private func owner(of interface: NWInterface?) -> NWInterface? {
             locations.contains { $0.interface == interface } ? interface : nil
         }
 
         // MARK: The place
 
-        /// Prefers the first link with addresses. Without any link, the host and the port stay as they were last.
+        /// Updates the place. Uses the first location that has addresses. If there is no location, keeps the latest
+        /// host and port.
         private mutating func update() {
             place.addresses = []
             guard let best = locations.first(where: { !$0.addresses.isEmpty }) ?? locations.first,
@@ -138,7 +142,7 @@ extension ServiceLookup {
             var known: Set<SocketAddress> = []
             for location in locations {
                 guard let other = location.services.last, other.host == service.host else { continue }
-                // The port may arrive after the addresses.
+                // Set the port only now, because it may arrive after the addresses.
                 let addresses = location.addresses.map { $0.withPort(other.port) }
                 place.addresses += addresses.filter { known.insert($0).inserted }
             }

@@ -3,7 +3,8 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Resolves a service in a unicast domain once: its SRV record (RFC 2782), then its hosts' addresses.
+/// Resolves a service in a unicast domain once: first its SRV records (RFC 2782), then the addresses of the hosts in
+/// these records.
 ///
 /// Confined to the resolver's loop, except ``begin(_:)`` and ``cancel()``.
 final class WideAreaResolution: NameResolving {
@@ -18,7 +19,7 @@ final class WideAreaResolution: NameResolving {
         var completion: ServiceResolution.Completion?
         var targets: [Target] = []
         var problem: NameProblem?
-        /// Closures that cancel the queries. Those of answered queries have no effect.
+        /// The closures that cancel the queries. They have no effect on queries that were already answered.
         var questions: [@Sendable () -> Void] = []
     }
 

@@ -3,7 +3,8 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Monitors a name's DNS records. Queries again when the time to live has expired, and reports changes (RFC 6763 §10).
+/// Monitors a name's DNS records. Queries again when the records' time to live has expired, and reports changes (RFC
+/// 6763 §10).
 final class WideAreaWatch: Sendable {
     private struct State: Sendable {
         var known: Set<DNSRecord> = []
@@ -13,7 +14,8 @@ final class WideAreaWatch: Sendable {
         var hasEnded = false
     }
 
-    /// The shortest and longest time between two queries, in seconds. Within this range, the records' TTL applies.
+    /// The shortest and longest time between two queries, in seconds. Within this range, the records' time to live
+    /// determines the time.
     private static let pauses: ClosedRange<Int64> = 10...3_600
     /// The pause before the next query if there are no records.
     private static let usualPause: Duration = .seconds(60)
@@ -68,7 +70,7 @@ final class WideAreaWatch: Sendable {
             let minimum = Int64(records.map(\.timeToLive).min() ?? 60)
             adopt(records)
             wait(.seconds(min(max(minimum, Self.pauses.lowerBound), Self.pauses.upperBound)))
-        // A negative answer also shows that a server answers.
+        // A negative answer counts as an answer too: the name has no records.
         case .noSuchName, .noSuchRecord:
             adopt([])
             wait(Self.usualPause)

@@ -12,7 +12,7 @@ extension SocketSettings {
         do throws(SystemError) {
             descriptor = try Socket.open(family, isDatagram ? .datagram : .stream, multipath: wantsMultipath)
         } catch  where wantsMultipath && Self.lacksMultipath(error) {
-            // A kernel without Multipath TCP uses plain TCP (RFC 8684 §1.4).
+            // The kernel does not support Multipath TCP, so use plain TCP (RFC 8684 §1.4).
             descriptor = try Socket.open(family, .stream)
         }
         try configure(descriptor.rawValue, family)
@@ -23,12 +23,12 @@ extension SocketSettings {
         [Errno.protocolNotSupported, Errno.invalid, Errno.protocolOptionNotSupported].contains(error.errno)
     }
 
-    /// Applies the settings to an existing socket, for example an accepted one.
+    /// Applies the settings to an existing socket, for example an accepted socket.
     package func configure(_ fd: CInt, _ family: SocketAddress.Family) throws(SystemError) {
         guard family != .unix else { return }
         if let requiredInterface { try Socket.bindToInterface(named: requiredInterface.name, fd) }
-        // TCP ignores the kernel's IPV6_MTU, so limit the segment size instead: the MTU less 60 bytes for headers (RFC
-        // 9293 §3.7.1).
+        // The kernel's option IPV6_MTU has no effect on TCP. So limit the segment size instead, to the minimum MTU less
+        // 60 bytes for headers (RFC 9293 §3.7.1).
         if transport == .tcp, ip.useMinimumMTU, family == .ipv6, tcp.maximumSegmentSize == 0 {
             try? Socket.set(.maximumSegment, to: 1_220, on: fd)
         }
@@ -41,14 +41,14 @@ extension SocketSettings {
     package static let datagramReceiveBuffer = 8 << 20
 
     private func configureDatagrams(_ fd: CInt, _ family: SocketAddress.Family) {
-        // A buffer with the default size holds about a hundred datagrams. A fast peer can send that many before the
-        // program's thread runs again.
+        // A buffer with the default size holds about a hundred datagrams. A fast peer can send more than that before
+        // the program's thread runs again, so use a larger buffer.
         if (try? Socket.set(.forcedReceiveBuffer, to: Self.datagramReceiveBuffer, on: fd)) == nil {
             try? Socket.set(.receiveBuffer, to: Self.datagramReceiveBuffer, on: fd)
         }
         try? Socket.set(.sendBuffer, to: 1 << 20, on: fd)
         try? Socket.set(.receiveOffload, to: 1, on: fd)
-        // Always permit sending to a broadcast address: a program that uses one does so on purpose.
+        // Always permit sending to a broadcast address: a program that uses such an address does so on purpose.
         if family == .ipv4 { try? Socket.set(.broadcast, to: 1, on: fd) }
         if noChecksum, family == .ipv4 { try? Socket.set(.noChecksum, to: 1, on: fd) }
         try? Socket.set(.receiveIPv4TrafficClass, to: 1, on: fd)
@@ -60,7 +60,7 @@ extension SocketSettings {
     }
 
     /// Binds an outgoing socket before it connects, if a local address is set or if other sockets must be able to share
-    /// its port.
+    /// this socket's port.
     package func bindLocal(_ fd: CInt, _ family: SocketAddress.Family) throws(SystemError) {
         if reuseLocalAddress, family != .unix {
             try Socket.set(.reuseAddress, to: 1, on: fd)
@@ -95,8 +95,8 @@ extension SocketSettings.TCP {
             if keepalive.count > 0 { set(.keepaliveCount, keepalive.count) }
         }
         if maximumSegmentSize > 0 { set(.maximumSegment, maximumSegmentSize) }
-        // The kernel has one timer for lost acknowledgements and for closed windows, so the shorter limit applies to
-        // both.
+        // The kernel has one timer for lost acknowledgements and for closed windows, so the shorter of the two limits
+        // applies to both.
         let limits = [dropTimeSeconds, persistTimeoutSeconds].filter { $0 > 0 }
         if let limit = limits.min() { set(.userTimeout, min(limit, Int(CInt.max) / 1_000) * 1_000) }
         if giveUpUnansweredFin { set(.finTimeout, 5) }
@@ -122,7 +122,7 @@ extension SocketSettings.IP {
         }
         if priority > 0 { set(.priority, priority) }
         if disableFragmentation {
-            // IP_PMTUDISC_DO: never fragment; fail with EMSGSIZE if a packet is too long.
+            // IP_PMTUDISC_DO: the kernel never fragments packets. If a packet is too long, sending fails with EMSGSIZE.
             set(.ipv4PathDiscovery, 2)
             if isV6 { set(.ipv6DontFragment, 1) }
         }
@@ -130,7 +130,7 @@ extension SocketSettings.IP {
         if useMinimumMTU, isV6 { set(.ipv6MaximumTransmission, 1_280) }
         switch addressPreference {
         case .system: break
-        // RFC 5014 §4: IPV6_PREFER_SRC_TMP, IPV6_PREFER_SRC_PUBLIC.
+        // The values are IPV6_PREFER_SRC_TMP and IPV6_PREFER_SRC_PUBLIC (RFC 5014 §4).
         case .temporary: if isV6 { set(.ipv6AddressPreference, 1) }
         case .stable: if isV6 { set(.ipv6AddressPreference, 2) }
         }

@@ -13,7 +13,8 @@ extension SocketSettings {
         constraints.prohibitedTypes = prohibitedInterfaceTypes
         constraints.prohibitsExpensive = prohibitsExpensive
         constraints.prohibitsConstrained = prohibitsConstrained
-        // If no interface is ultra-constrained, permit all: then the network state need not be read.
+        // If no interface of this host is ultra-constrained, this constraint excludes nothing. Drop it, so that the
+        // network state need not be read.
         constraints.allowsUltraConstrained =
             allowsUltraConstrained || !InterfaceOverrides.current.hasUltraConstrained
         switch ip.version {
@@ -26,10 +27,10 @@ extension SocketSettings {
         return constraints
     }
 
-    /// Returns the interfaces that can carry packets to an address, in order of preference, with their source
-    /// addresses.
+    /// Returns the interfaces that can carry packets to an address, in order of preference, each with its source
+    /// address.
     ///
-    /// The result is empty if no interface can carry them, or if the settings exclude all such interfaces.
+    /// The result is empty if no interface can carry such packets, or if the settings exclude all such interfaces.
     func ways(toward address: SocketAddress, in model: NetworkModel) -> [PathWay] {
         guard let destination = address.internetAddress else { return [] }
         var constraints = pathConstraints
@@ -37,10 +38,10 @@ extension SocketSettings {
         return model.ways(to: destination, constraints)
     }
 
-    /// Returns the interface to which an attempt must be bound; `nil` if the kernel's own choice is right.
+    /// Returns the interface to which an attempt must be bound; `nil` if the kernel's own choice of interface is right.
     ///
-    /// Reads the network state only if the settings exclude interfaces. Otherwise uses the state only if it is already
-    /// monitored.
+    /// Reads the network state only if the settings exclude interfaces. If they exclude none, uses the network state
+    /// only if it is already monitored.
     ///
     /// - Throws: `ENETDOWN` if the settings exclude all suitable interfaces.
     func chooseInterface(toward address: SocketAddress) throws(SystemError) -> NWInterface? {
@@ -50,7 +51,8 @@ extension SocketSettings {
             let model = mayFail ? NetworkStateMonitor.shared.model : NetworkStateMonitor.shared.followed
         else { return nil }
         guard let best = ways(toward: address, in: model).first else {
-            // Without constraints, the kernel reports the cause when the socket connects.
+            // If the settings exclude no interface, leave the error to the kernel, which reports the cause when the
+            // socket connects.
             guard mayFail else { return nil }
             throw SystemError(errno: Errno.networkDown, call: "connect")
         }

@@ -1,7 +1,7 @@
 package import CausewaySystem
 package import CausewayTypes
 
-/// Socket settings as plain values. They are copied from a parameters object when it is frozen.
+/// Socket settings as plain values. They are copied from a parameters object when that object is frozen.
 package struct SocketSettings: Equatable, Sendable {
     package enum Transport: Equatable, Sendable { case tcp, udp }
     package enum IPVersion: Equatable, Sendable { case any, v4, v6 }
@@ -48,7 +48,7 @@ package struct SocketSettings: Equatable, Sendable {
         package var disableMulticastLoopback = false
         /// The six bits of the Differentiated Services Code Point (RFC 2474 §3).
         package var dscp: UInt8 = 0
-        /// `SO_PRIORITY`, 0 to 6.
+        /// The value of the socket option `SO_PRIORITY`, from 0 to 6.
         package var priority = 0
 
         package init() {}
@@ -68,7 +68,8 @@ package struct SocketSettings: Equatable, Sendable {
     package var prohibitsExpensive = false
     package var prohibitsConstrained = false
     package var allowsUltraConstrained = false
-    /// Whether the first content may be sent before the handshake ends. The content must be safe to replay.
+    /// Whether the first content may be sent before the TCP handshake ends. This content may arrive more than once, so
+    /// it must be safe to replay.
     package var allowsFastOpen = false
     /// Whether the protocol above TCP sends first, so that connect(2) need not send a packet (RFC 7413 §4).
     package var defersConnect = false
@@ -80,7 +81,7 @@ package struct SocketSettings: Equatable, Sendable {
     package struct Resolution: Equatable, Sendable {
         /// The cache partition: connections with the same number share answers.
         package var partition: UInt64 = 0
-        /// Whether expired answers are used while the resolver queries fresh answers.
+        /// Whether expired answers are used until the resolver gets fresh answers.
         package var allowsExpired = false
 
         package init() {}
@@ -90,15 +91,15 @@ package struct SocketSettings: Equatable, Sendable {
         self.transport = transport
     }
 
-    /// Whether a client waits for content before it connects, so that the first packet can carry it.
+    /// Whether a client waits for content before it connects, so that the first packet can carry this content.
     package var connectsWithContent: Bool { allowsFastOpen && transport == .tcp }
     /// The time limit for handshakes above the transport: the TCP connection timeout if it is set, otherwise 75 s as on
     /// other systems.
     var handshakeLimit: Duration {
         .seconds(tcp.connectionTimeoutSeconds > 0 ? tcp.connectionTimeoutSeconds : 75)
     }
-    /// The time limit for an accepted connection's handshakes. By default it is shorter than for other connections,
-    /// because a peer can open any number of connections.
+    /// The time limit for an accepted connection's handshakes. Its default is shorter than for outgoing connections,
+    /// because a peer can open any number of connections to this host.
     var acceptedHandshakeLimit: Duration {
         .seconds(tcp.connectionTimeoutSeconds > 0 ? tcp.connectionTimeoutSeconds : 20)
     }

@@ -2,20 +2,20 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// One attempt to use a transport: the protocols above it and the closure that receives their result.
+/// One attempt to use a transport: the protocols above it and the closure to which their outcome is reported.
 struct StackAttempt: Sendable {
     /// Identifies the attempt. Results that carry another number are ignored.
     private(set) var number: UInt64 = 0
     var stack: ProtocolStack?
     var delegates: [ProtocolStack.StageID: any StageDelegate] = [:]
     var report: (@Sendable (StackChannel.Outcome) -> Void)?
-    /// The outcome that is still to be reported.
+    /// The outcome that was not reported yet; `nil` if there is none.
     var outcome: StackChannel.Outcome?
     var opening = StackOpening(limit: .zero, from: .zero, isAccepted: false)
-    /// Whether the protocols have closed or failed. They then produce no more output.
+    /// Whether the protocols have closed or failed. After that, they produce no more output.
     var hasStackClosed = false
 
-    /// Whether the protocols have failed and the report is still due.
+    /// Whether the protocols have failed and this outcome was not reported yet.
     var hasFailed: Bool { if case .failed = outcome { true } else { false } }
 
     /// Begins the next attempt.
@@ -40,7 +40,8 @@ struct StackAttempt: Sendable {
 
 /// The time limits for one attempt's handshakes.
 struct StackOpening: Sendable {
-    /// How long an accepted peer may take to send its first bytes. A peer that has sent bytes has the full time limit.
+    /// How long an accepted peer may take to send its first bytes. A peer that has sent bytes has the full time limit
+    /// of the handshakes.
     static let silenceLimit = Duration.seconds(10)
 
     let limit: Duration
@@ -63,7 +64,7 @@ struct StackOpening: Sendable {
     /// Records that the peer has sent bytes.
     mutating func heard(at now: @autoclosure () -> Duration) { if timer != nil { lastHeard = now() } }
 
-    /// Whether an accepted peer has sent nothing yet. Such a peer gets no more time when the timer fires.
+    /// Whether an accepted peer has sent nothing yet. The handshakes with such a peer are aborted when the timer fires.
     var isSilent: Bool { isAccepted && lastHeard == nil }
 
     /// Returns how long the peer has been silent.

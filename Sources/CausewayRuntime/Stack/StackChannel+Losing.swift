@@ -3,17 +3,17 @@ internal import CausewaySystem
 package import CausewayTypes
 internal import DequeModule
 
-// The stack after its transport broke. Content that arrived earlier may still be inside the protocols, and the program
-// may implement some of them. The channel therefore continues to run turns without reading or writing until no more
-// content moves.
+// What happens to the stack after its transport broke. Content that arrived earlier may still be inside the protocols,
+// and some of these protocols may be the program's own. The channel therefore continues to run turns without reading or
+// writing until no more content moves.
 
 extension StackChannel {
-    /// Ends sending because the transport broke. A receive fails with `failure` only after all earlier content was
+    /// Ends sending because the transport broke. A receive call fails with `failure` only after all earlier content was
     /// delivered.
     ///
     /// - Parameters:
     ///   - failure: Why the transport broke.
-    ///   - whenRead: Called in a turn once the program has received everything, with the failure that ends the
+    ///   - whenRead: Called in a turn when the program has received all content. Gets the failure that ends the
     ///     connection.
     package func lose(_ failure: Failure, _ whenRead: @escaping @Sendable (Failure) -> Void) {
         let isDraining = state.withLock { state -> Bool in
@@ -33,7 +33,7 @@ extension StackChannel.State {
         phase.isOpen && !isDatagram && !attempt.hasFailed && attempt.stack?.isReady == true
     }
 
-    /// Whether content for a receive may be available.
+    /// Whether content for a receive call may be available.
     var mayDeliver: Bool {
         switch phase {
         case .open, .draining: true
@@ -58,18 +58,18 @@ extension StackChannel.State {
         return hasMoved
     }
 
-    /// Moves content through the stack after the transport broke, in the phase `draining`. Ends the stack when no more
-    /// content moves.
+    /// Moves content through the stack after the transport broke. Runs in the phase `draining`. Ends the stack when no
+    /// more content moves.
     ///
     /// - Returns: Whether content moved or the stack ended.
     mutating func settleLoss(_ now: Duration) -> Bool {
-        // An outstanding read may still bring content.
+        // A read that is in progress may still bring content.
         guard !receiving.isReadOutstanding, let failure else { return false }
         var hasMoved = false
         while attempt.stack?.nextOutbound(at: now) != nil { hasMoved = true }
         if keepRest(now) || hasMoved { return true }
         attempt.stack?.abort(failure)
-        // `abort` can make a protocol deliver an end of stream, so collect the content again.
+        // `abort` can make a protocol deliver an end of stream, so move remaining content out of the stack again.
         keepRest(now)
         phase.fail()
         while nextDelivery(now) {}
@@ -77,8 +77,8 @@ extension StackChannel.State {
         return true
     }
 
-    /// Returns the closure to call when the program has received everything; `nil` before that, and after it was
-    /// returned once.
+    /// Returns the closure to call when the program has received everything; `nil` before that time, and after the
+    /// closure was returned once.
     mutating func takeWhenRead() -> (@Sendable () -> Void)? {
         guard case .failed(let report?) = phase, receiving.hasDelivered, turn.answers.isEmpty, let failure else {
             return nil

@@ -26,19 +26,19 @@ extension StackChannel.State {
             attempt.stack?.receive(chunk, at: System.now)
         }
         // The network reported an error for an earlier datagram (for example an ICMP port unreachable). The oldest
-        // receive fails with this error; the stack continues.
+        // receive call fails with this error; the stack continues.
         if isDatagram, phase.isOpen, let refusal = content.error, let waiter = receiving.waiters.popFirst() {
             turn.answers.append(waiter.answer(ReceivedContent(error: refusal)))
         }
-        // A failed flow completes every read at once, so do not read again. The flow's owner decides what happens to
-        // the channel.
+        // The flow has failed and would complete every read at once, so do not read again. The flow's owner decides
+        // what happens to this channel.
         if !isDatagram, content.error != nil { receiving.transportHasEnded = true }
         if content.isFinal { noteEnd() }
     }
 
     /// Passes bytes from a stream to the stack.
     ///
-    /// - Returns: The oldest receive's result if these bytes complete it; otherwise `nothing`.
+    /// - Returns: The oldest receive call's result if these bytes complete the call; otherwise `nothing`.
     mutating func take(lent bytes: UnsafeRawBufferPointer, isFinal: Bool, _ now: Duration) -> StackChannel.Answer {
         var answer = StackChannel.Answer.nothing
         attempt.opening.heard(at: now)
@@ -47,15 +47,15 @@ extension StackChannel.State {
         return answer
     }
 
-    /// The longest ciphertext or requested content to decrypt into the thread's scratch block and then copy. Up to this
-    /// length, a copy costs less than a separate block.
+    /// If the ciphertext or the requested content has at most this many bytes, it is decrypted into the thread's
+    /// scratch block and then copied. Up to this length, a copy costs less than a separate block.
     private static var copiedLength: Int { 4096 }
-    /// The maximum number of bytes by which a read's content exceeds its ciphertext: the read may complete a record
-    /// whose first part arrived earlier (RFC 8446 §5.1).
+    /// The decrypted content of a read can be longer than the read's ciphertext by at most this many bytes: the read
+    /// may complete a record whose first part arrived earlier (RFC 8446 §5.1).
     private static var recordLength: Int { 16 << 10 }
 
-    /// Decrypts `bytes` directly into the oldest receive's result, without a copy. This is possible if the stack has a
-    /// single protocol and no earlier content or result is pending.
+    /// Decrypts `bytes` directly into the oldest receive call's result. This is possible if the stack has a single
+    /// protocol and no earlier content or result is pending.
     ///
     /// - Returns: Whether the bytes were consumed.
     private mutating func deliver(
@@ -81,7 +81,7 @@ extension StackChannel.State {
 
     /// Decrypts `bytes` into the thread's scratch block and copies the content.
     ///
-    /// - Returns: At most `limit` bytes of content; `nil` if the stack must deliver something else first.
+    /// - Returns: At most `limit` bytes of content; `nil` if the stack must deliver something else before this content.
     private mutating func decrypt(_ bytes: UnsafeRawBufferPointer, _ limit: Int, _ now: Duration) -> Data? {
         let room = UnsafeMutableRawBufferPointer(rebasing: StackChannel.transit[..<limit])
         guard let count = attempt.stack?.receive(lent: bytes, into: room, at: now) else { return nil }
@@ -108,7 +108,7 @@ extension StackChannel.State {
         attempt.stack?.receive(.end, at: System.now)
     }
 
-    /// Completes the oldest receive, or moves part of its message from the stack to the inbox.
+    /// Completes the oldest receive call, or moves part of the message for this call from the stack to the inbox.
     ///
     /// - Returns: Whether something changed.
     mutating func nextDelivery(_ now: Duration) -> Bool {
@@ -130,12 +130,12 @@ extension StackChannel.State {
 
     // MARK: To the transport
 
-    /// Takes stack output for the transport, if the transport accepts more.
+    /// If the transport accepts more, takes output for it from the stack.
     mutating func nextWrite(_ now: Duration, _ limit: Int) -> StackChannel.Write? {
         guard phase.maySend, sending.hasRoom, attempt.stack?.mayHaveOutbound == true else { return nil }
         var bytes = ByteChain()
         var isFinal = false
-        // A datagram can consist of several chunks.
+        // The stack may produce one datagram in several chunks.
         var isComplete = false
         while !isComplete {
             let maximum = isDatagram ? .max : limit - bytes.count
@@ -149,9 +149,9 @@ extension StackChannel.State {
         return StackChannel.Write(bytes: bytes, endsStream: isFinal && !isDatagram, attempt: attempt.number)
     }
 
-    /// Writes stack output to the thread's scratch block, if it fits there and consists only of stream bytes.
+    /// Moves stack output to the thread's scratch block, if the output fits there and consists only of stream bytes.
     ///
-    /// - Returns: The number of bytes written.
+    /// - Returns: The number of bytes moved; 0 if no output was moved.
     mutating func nextLoan(_ now: Duration) -> Int {
         guard phase.isOpen, !isDatagram, sending.hasRoom, attempt.stack?.mayHaveOutbound == true,
             let count = attempt.stack?.takeOutbound(into: StackChannel.transit, at: now), count > 0
@@ -160,8 +160,8 @@ extension StackChannel.State {
         return count
     }
 
-    /// Passes the program's next content to the stack, if the stack accepts more. Returns whether the content was
-    /// passed or its send failed.
+    /// If the stack accepts more, passes the program's next content to it. Returns whether the content was passed or
+    /// its send call failed.
     mutating func nextMessage(_ now: Duration) -> Bool {
         guard phase.isOpen || phase.isClosing, !sending.messages.isEmpty,
             let room = attempt.stack?.lookForOutboundRoom(), room > 0
@@ -177,16 +177,16 @@ extension StackChannel.State {
             sending.settleLater(next.waiter)
         } else {
             // Over a datagram transport, a ready stack rejects a message only if it is too long. The connection
-            // continues without it.
+            // continues without this message.
             let isTooLong = isDatagram && attempt.stack?.isReady == true
             answer(next.waiter, Failure(errno: isTooLong ? Errno.messageTooLong : Errno.brokenPipe))
         }
         return true
     }
 
-    /// Completes the oldest send if the transport has accepted its bytes.
+    /// Completes the oldest send call if the transport has accepted the call's bytes.
     ///
-    /// - Returns: Whether a send was completed.
+    /// - Returns: Whether a send call was completed.
     mutating func settleSends() -> Bool {
         guard phase.isOpen || phase.isClosing, let waiter = sending.takeSettled() else { return false }
         answer(waiter, nil)
@@ -213,10 +213,10 @@ extension Data {
         while let piece = chain.popPiece() { append(contentsOf: piece) }
     }
 
-    /// From this byte count on, a copy costs more than a closure that retains the array.
+    /// For content with at least this many bytes, a copy costs more than a closure that retains the array.
     private static var sharedLength: Int { 8 << 10 }
 
-    /// Creates data that shares an array slice's memory and retains it.
+    /// Creates data that shares an array slice's memory without a copy, and retains that memory.
     private init(sharing piece: ArraySlice<UInt8>) {
         // The elements stay at one address until the array is mutated. The closure retains this slice, and no other
         // code mutates it.

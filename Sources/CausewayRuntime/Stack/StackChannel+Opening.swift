@@ -4,14 +4,13 @@ internal import CausewayTypes
 internal import DequeModule
 internal import FoundationEssentials
 
-// The stack's opening phase, before the protocols are ready. A silent peer has limited time, and content can be sent
-// together with the handshake.
+// The stack's opening phase, before the protocols are ready. The time for which the peer may be silent is limited.
 
 extension StackChannel {
     /// Starts the attempt's timer, which aborts the handshakes if the peer stops responding.
     func limitOpening(to delay: Duration, _ attempt: UInt64) {
-        // The timer ends with the handshakes, so it can hold a strong reference to this object. A weak reference would
-        // slow down every use of this object.
+        // The timer ends with the handshakes, so its closure can hold a strong reference to this object. A weak
+        // reference would slow down every use of this object.
         let timer = flow.loop.schedule(after: delay) { [self] in openingIsDue(attempt) }
         let isLate = state.withLock { state -> Bool in
             let isOver = state.attempt.number != attempt || state.attempt.stack?.isOpening != true
@@ -23,7 +22,7 @@ extension StackChannel {
 
     private func openingIsDue(_ attempt: UInt64) {
         let delay = state.withLock { state -> Duration? in
-            // A later attempt may have begun before a turn dropped this timer. That attempt has its own timer.
+            // A later attempt may have begun before a turn could cancel this timer. That attempt has its own timer.
             guard state.attempt.number == attempt else { return nil }
             state.attempt.opening.timer = nil
             guard state.phase.isOpen, let stack = state.attempt.stack, stack.isOpening else {
@@ -53,7 +52,7 @@ extension StackChannel {
         }
     }
 
-    /// Aborts the handshakes if they wait for the peer and it has been silent for `patience`. Returns whether it
+    /// Aborts the handshakes if they wait for the peer and the peer has been silent for `patience`. Returns whether it
     /// aborted them.
     private func giveUpOpening(_ attempt: UInt64, after patience: Duration) -> Bool {
         let isOver = state.withLock { state -> Bool in

@@ -9,8 +9,8 @@ extension StackChannel {
         /// There is no transport. Requests wait.
         case idle
         case open
-        /// The transport broke. The program still receives earlier content. `whenRead` is called when it has received
-        /// all of that content.
+        /// The transport broke. The program still receives earlier content. `whenRead` is called when the program has
+        /// received all of that content.
         case draining(whenRead: @Sendable (Failure) -> Void)
         /// Like `draining`, but the stack produces no more content.
         case failed(whenRead: (@Sendable (Failure) -> Void)?)
@@ -20,20 +20,21 @@ extension StackChannel {
 
     /// The notifications that a closing channel must still make.
     struct Farewell: Sendable {
-        /// Called when only the peer's closing message is awaited.
+        /// Called when everything else is done and only the peer's closing message is awaited.
         var left: (@Sendable () -> Void)?
         /// Called when the peer's closing message has arrived or the wait for it has ended.
         let closed: @Sendable () -> Void
         /// Whether the stack sends nothing more, not even an end of stream, because the connection is reset.
         let isAborted: Bool
-        /// Limits the wait.
+        /// The timer that limits how long closing takes.
         var timer: TimerID?
     }
 
-    /// The result of one receive or send. The channel reports it to the program in one of its turns.
+    /// The result of one receive or send call. The channel reports the result to the program in one of the channel's
+    /// turns.
     enum Answer: Sendable {
-        /// No result. A case, not an optional, because the runtime would copy an optional of this size field by field
-        /// in each turn.
+        /// No result. This is a case and not an optional, because the runtime would copy an optional of this size field
+        /// by field in each turn.
         case nothing
         case received(ReceiveCompletion, ReceivedContent)
         case sent(SendCompletion, Failure?)
@@ -43,7 +44,7 @@ extension StackChannel {
         case taskSent(UnsafeContinuation<Failure?, Never>, Failure?)
     }
 
-    /// The state behind the channel's lock.
+    /// The state that the channel's lock protects.
     struct State: Sendable {
         let isDatagram: Bool
         /// Where turns run: on a queue, or on the event loop if tasks use the connection and no turn calls the
@@ -60,13 +61,13 @@ extension StackChannel {
         init(isDatagram: Bool) { self.isDatagram = isDatagram }
     }
 
-    /// The turn that runs, or the next turn.
+    /// The state of the turn that runs now or, if none runs, of the next turn.
     struct Turn: Sendable {
         var isRunning = false
         var alarm: (deadline: Duration, timer: TimerID)?
-        /// How many delivery steps were taken since the latest step in which sends and the stack's timer came first.
+        /// The number of delivery steps since the program's sends and the stack's timer last came first.
         var deliveryStepCount = 0
-        /// Results to report.
+        /// The results that were not reported to the program yet.
         var answers: Deque<Answer> = []
         /// Whether results wait until the `ready` report is in the program's queue.
         var isHeld = false
@@ -79,7 +80,7 @@ extension StackChannel.Phase {
     var isFailed: Bool { if case .failed = self { true } else { false } }
     var isClosing: Bool { if case .closing = self { true } else { false } }
 
-    /// Whether content for the transport may leave the stack.
+    /// Whether output for the transport may be taken from the stack.
     var maySend: Bool {
         switch self {
         case .open: true
@@ -114,21 +115,21 @@ extension StackChannel.State {
             && attempt.stack?.isQuiet == true
     }
 
-    /// Fails all current and future requests with `failure`. The first receive also gets all arrived content.
+    /// Fails all current and future requests with `failure`. The first receive call also gets all arrived content.
     mutating func end(with failure: Failure) {
         endSending(with: failure)
         endReceiving(with: failure)
     }
 
-    /// Fails all current receives and all future requests with `failure`. The first receive also gets all arrived
-    /// content. Sends already accepted by the channel stay pending.
+    /// Fails all current receive calls and all future requests with `failure`. The first receive call also gets all
+    /// arrived content. Send calls that the channel has already accepted stay pending.
     mutating func endReceiving(with failure: Failure) {
         let failure = self.failure ?? failure
         self.failure = failure
         turn.answers += receiving.end(with: failure)
     }
 
-    /// Returns whether both directions have ended and the end must be reported; `true` only once.
+    /// Returns whether both directions have ended and the end must be reported; the result is `true` only once.
     mutating func takeEnds() -> Bool {
         guard sending.end == .requested, receiving.inbox.hasEnded, phase.isOpen, !isDatagram, sending.isIdle,
             turn.answers.isEmpty
@@ -143,21 +144,21 @@ extension StackChannel.State {
     /// - Returns: Whether the stack began to close.
     mutating func continueClosing(_ now: Duration) -> Bool {
         guard attempt.stack?.isReady == true else { return false }
-        // Some peers read nothing until their own content was read.
+        // Discard received content, because some peers read nothing until their own content was read.
         while attempt.stack?.nextInbound(atMost: .max, at: now) != nil {}
         guard sending.messages.isEmpty else { return false }
         attempt.stack?.close(at: now)
         return true
     }
 
-    /// Ends closing without the remaining content and closing messages.
+    /// Stops closing in an orderly way: the remaining content and the closing messages are not sent.
     mutating func abandonClosing(_ failure: Failure) {
         if !attempt.hasStackClosed { attempt.abort(failure) }
         sending.giveUpOutput()
         endSending(with: failure)
     }
 
-    /// Fails all current and future sends with `failure`.
+    /// Fails all current send calls and all future requests with `failure`.
     mutating func endSending(with failure: Failure) {
         let failure = self.failure ?? failure
         self.failure = failure

@@ -6,8 +6,9 @@ internal import CausewayTypes
 
 extension StackChannel {
     /// Returns the next step. The order matters: first the stack's events, then the stack's output, the program's
-    /// results, the next read, and finally the program's sends. A program that sends from each completion can then
-    /// still receive. For a peer that never pauses, ``nextOverdueStep(_:_:)`` keeps the sends going.
+    /// results, the next read, and finally the program's sends. In this order, a program that sends again in each
+    /// completion still receives. If the peer sends without a pause, ``nextOverdueStep(_:_:)`` makes sure that the
+    /// program's sends continue.
     func nextStep(_ state: inout State, _ now: Duration) -> Step {
         if state.attempt.stack?.mayHaveEvent == true, let event = state.attempt.stack?.nextEvent(at: now) {
             return take(event, &state)
@@ -30,8 +31,8 @@ extension StackChannel {
 
     /// Reports `ready`.
     ///
-    /// `ready` comes before the final handshake message is written: the peer's reaction to that message then reaches a
-    /// ready connection.
+    /// `ready` is reported before the final handshake message is written, so that the connection is ready when the peer
+    /// reacts to that message.
     private func nextReady(_ state: inout State) -> Step? {
         guard case .ready = state.attempt.outcome, let report = state.attempt.report else { return nil }
         state.attempt.outcome = nil
@@ -40,8 +41,8 @@ extension StackChannel {
         return .perform(.report(.ready, report))
     }
 
-    /// Drops the timer of handshakes that have ended. The stack's output and outcome come first, because the program
-    /// and the peer wait for them.
+    /// Cancels the handshakes' timer after the handshakes have ended. This step comes after the stack's output and
+    /// outcome, because the peer and the program wait for these.
     private func nextEndOfOpening(_ state: inout State) -> Step? {
         guard let timer = state.attempt.opening.timer, state.attempt.stack?.isOpening != true else { return nil }
         state.attempt.opening.end()
@@ -71,11 +72,11 @@ extension StackChannel {
         return nil
     }
 
-    /// How many delivery steps are taken before sends and the stack's timer come first once.
+    /// The number of delivery steps after which the program's sends and the stack's timer come first once.
     private static let deliveryStepsInARow = 16
 
-    /// While a peer sends and the program receives without a pause, a turn always finds a delivery. After every
-    /// ``deliveryStepsInARow`` deliveries, the stack's timer and the sends therefore come first.
+    /// While a peer sends and the program receives without a pause, a turn always finds content to deliver. Therefore,
+    /// after each ``deliveryStepsInARow`` delivery steps, the stack's timer and the program's sends come first once.
     private func nextOverdueStep(_ state: inout State, _ now: Duration) -> Step? {
         guard state.turn.deliveryStepCount >= Self.deliveryStepsInARow else { return nil }
         if let step = nextAlarm(&state) { return step }

@@ -47,11 +47,12 @@ extension StackChannel {
             return continuation.resume(returning: ReceivedContent(error: Failure(errno: Errno.cancelled)))
         }
         enqueue(StackReceive(minimum: minimum, maximum: maximum, receiver: .task(id, continuation)))
-        // The cancellation handler may have run before the request was queued.
+        // The cancellation handler may have run before the request was queued, and did not find it.
         if Task.isCancelled { cancelReceive(id) }
     }
 
-    /// Ends the request that the flow's home task waits for, as cancellation does for any other task.
+    /// Ends the request that the flow's home task waits for. For any other task, the cancellation of the task does
+    /// this.
     package func cancelHome() {
         cancelReceive(Flow.homeID)
         cancelSend(Flow.homeID)
@@ -61,18 +62,18 @@ extension StackChannel {
         let continuation = state.withLock { state in state.receiving.forget(ofTask: id) }
         guard let continuation else { return }
         continuation.resume(returning: ReceivedContent(error: Failure(errno: Errno.cancelled)))
-        // The buffered content may be enough for the next request.
+        // Request a turn, because the buffered content may be enough for the next request.
         requestTurn()
     }
 
-    /// Sends part of a message, and suspends until the transport has accepted it. Returns the failure, or `nil` on
-    /// success.
+    /// Sends part of a message, and suspends until the transport has accepted this part. Returns the failure, or `nil`
+    /// on success.
     ///
     /// If the transport accepts the content at once, the call does not suspend. A cancelled task can therefore still
     /// send a short closing message.
     ///
-    /// Cancellation: the call returns `ECANCELED`. Content not yet accepted by the stack is not sent, unless `isFinal`
-    /// is set.
+    /// Cancellation: the call returns `ECANCELED`. Content that the stack has not accepted yet is not sent, unless
+    /// `isFinal` is set.
     nonisolated(nonsending)
         package func send(
             _ content: Data, metadata: [any StageMetadata] = [], endsMessage: Bool = true, isFinal: Bool = false
@@ -108,8 +109,8 @@ extension StackChannel {
         }
     }
 
-    /// Registers the continuation, which resumes when the transport has accepted the content that the stack already
-    /// has.
+    /// Registers a task's continuation. The task resumes when the transport has accepted all content that the stack has
+    /// accepted so far.
     @inline(never)
     private func awaitTaken(_ attempt: UInt64, _ id: UInt64, _ continuation: UnsafeContinuation<Failure?, Never>) {
         change { state in
@@ -128,14 +129,14 @@ extension StackChannel {
     private enum SendAttempt {
         /// The transport has accepted all bytes.
         case done
-        /// This attempt's stack has accepted the content. The transport has not yet accepted all output.
+        /// This attempt's stack has accepted the content. The transport has not accepted all of the stack's output yet.
         case taken(UInt64)
         /// No send was attempted.
         case unclaimed
     }
 
-    /// Sends on the caller's thread if no other work is pending. Content that the transport accepts at once needs no
-    /// suspension.
+    /// Sends on the caller's thread if no other work is pending. If the transport accepts the content at once, the task
+    /// need not suspend.
     @inline(never)
     private func sendAtOnce(_ content: Data, _ metadata: [any StageMetadata], _ endsMessage: Bool) -> SendAttempt {
         guard flow.loop.isCurrent else { return .unclaimed }
@@ -177,7 +178,7 @@ extension StackChannel {
 }
 
 extension StackChannel.State {
-    /// Passes content to the stack if no earlier content waits. Returns whether the stack accepted it.
+    /// Passes content to the stack if no earlier content waits. Returns whether the stack has accepted the content.
     fileprivate mutating func takeAtOnce(
         _ content: Data, _ metadata: [any StageMetadata], _ endsMessage: Bool, _ now: Duration
     ) -> Bool {
@@ -193,7 +194,7 @@ extension StackChannel.State {
         return true
     }
 
-    /// Whether the transport has accepted all stack output.
+    /// Whether the transport has accepted all of the stack's output.
     fileprivate var isEmptied: Bool {
         sending.unacknowledged == 0 && phase.isOpen && attempt.stack?.mayHaveOutbound == false
     }

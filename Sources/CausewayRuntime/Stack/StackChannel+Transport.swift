@@ -28,7 +28,7 @@ extension StackChannel {
         }
     }
 
-    /// Handles a ``Read``'s result whose bytes are at the start of the thread's scratch block.
+    /// Handles the result of a ``Read`` if the bytes are at the start of the thread's scratch block.
     private func arrived(lent count: Int, _ isFinal: Bool, _ attempt: UInt64) {
         let isOnLoop = flow.loop.isCurrent
         let now = System.now
@@ -42,8 +42,8 @@ extension StackChannel {
                 answer = state.take(lent: bytes, isFinal: isFinal, now)
             }
             // A turn may call the program's code, so it must not run inside one of the program's callbacks. The flow
-            // never performs a stack's read inside such a callback. So if the delivery is draining, the delivery itself
-            // has called this function, and a turn can run here.
+            // never performs a stack's read inside such a callback. So if the delivery is draining its list, the
+            // delivery itself has called this function, and a turn can run here.
             if !state.turn.isRunning, state.executor.mayTurn(isOnLoop: isOnLoop) {
                 if answer.isForTask || answer.isNothing { read = beginRead(&state) }
                 return read == nil ? takeWork(&state, now, answer) : nil
@@ -98,8 +98,8 @@ extension StackChannel {
         return Outbound(content, offset: offset, endsStream: endsStream, waiter: waiter)
     }
 
-    /// The second half of the thread's scratch block, for content on its way through the stack. A stack's read fits
-    /// into the first half.
+    /// The second half of the thread's scratch block, for content that the stack has processed. The bytes of a read
+    /// from the transport fit into the first half.
     static var transit: UnsafeMutableRawBufferPointer {
         let block = ThreadLocal.scratch
         return UnsafeMutableRawBufferPointer(rebasing: block[(block.count / 2)...])
@@ -107,8 +107,8 @@ extension StackChannel {
 
     private func wrote(_ count: Int, _ failure: Failure?, _ attempt: UInt64) {
         change { state in
-            // A failed write also fails the flow, whose owner then reports the failure to the channel. Until then, do
-            // not count the bytes as sent.
+            // A failed write also fails the flow, and the flow's owner then reports the failure to this channel. Until
+            // then, do not count the bytes as sent.
             guard state.attempt.number == attempt, failure == nil || state.phase.isClosing else { return }
             if let failure { return state.abandonClosing(failure) }
             state.sending.accepted(count)

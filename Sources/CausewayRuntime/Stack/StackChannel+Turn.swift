@@ -6,7 +6,7 @@ internal import FoundationEssentials
 extension StackChannel {
     /// The maximum number of steps in one turn. After that, the queue's other work runs first.
     private static let turnBudget = 256
-    /// The maximum number of callbacks in one turn, and the time after which the turn begins no more callbacks. Without
+    /// The maximum number of callbacks in one turn, and the time after which a turn begins no further callback. Without
     /// these limits, a program that receives again in its callback would delay the queue's other connections.
     private static let callBudget = (count: 16, time: Duration.milliseconds(2))
     /// The maximum number of steps that a turn performs before it releases the lock.
@@ -14,13 +14,14 @@ extension StackChannel {
 
     // MARK: Turns
 
-    /// Requests a turn on the connection's queue or loop. A running turn itself looks for new work before it ends.
+    /// Requests a turn on the connection's queue or loop. If a turn is running, nothing is necessary, because that turn
+    /// looks for new work before it ends.
     func requestTurn() {
         arrange(state.withLock { state in state.turn.isRunning ? nil : state.executor })
     }
 
-    /// Mutates the state, then runs the work that this enables: on the caller's thread if permitted, else in a new
-    /// turn. The caller must hold no lock and must not be performing a turn's step.
+    /// Mutates the state, then performs the work that this enables: on the caller's thread if a turn may run there,
+    /// otherwise in a later turn. The caller must hold no lock and must not be performing a turn's step.
     func change(_ body: (inout State) -> Void) {
         let isOnLoop = flow.loop.isCurrent
         var now = Duration.zero
@@ -39,7 +40,8 @@ extension StackChannel {
         arrange(executor)
     }
 
-    /// Ends a turn with a single write or read, or continues the turn if that step created more work.
+    /// Ends a turn that consists of a single write or read. If that step has created more work, continues the turn
+    /// instead.
     ///
     /// - Parameter written: The number of bytes that the transport has accepted.
     /// - Returns: Whether the transport has accepted all output.
@@ -57,7 +59,8 @@ extension StackChannel {
         return isOut
     }
 
-    /// Begins a turn with a single read. Returns `nil` if the stack needs no read, or if the turn has other work too.
+    /// Begins a turn that consists of a single read. Returns `nil` if the stack needs no read, or if there is other
+    /// work too.
     func beginRead(_ state: inout State) -> Read? {
         guard let read = state.nextRead() else { return nil }
         guard state.isQuiet else {
@@ -96,7 +99,7 @@ extension StackChannel {
         var callCount = 0
         while var work = next.take() {
             let isLast = work.action == nil && work.read == nil && work.loan == 0
-            // Write first: a read would overwrite the bytes in the scratch block.
+            // Write before reading, because a read would overwrite the bytes in the scratch block.
             var written = work.loan > 0 ? write(loan: work.loan, work.attempt) : 0
             if let read = work.read { perform(read) }
             var resumption = Answer.nothing
@@ -123,8 +126,8 @@ extension StackChannel {
         return callCount
     }
 
-    /// Releases the waiting results once the `ready` report is in the program's queue, so that the program receives
-    /// them after that report.
+    /// Called when the `ready` report is in the program's queue. From now on, results are reported, so the program gets
+    /// them after the `ready` report.
     package func readyIsTold() {
         guard state.withLock({ state in state.turn.isHeld }) else { return }
         onQueue {
@@ -134,8 +137,8 @@ extension StackChannel {
     }
 
     private func yieldTurn(_ written: Int) {
-        // Let the queue's other work run next. Otherwise a program that sends from each completion could occupy its
-        // queue forever, and received content would not be delivered.
+        // End this turn and request another, so that the queue's other work runs in between. Otherwise a program that
+        // sends from each completion could occupy its queue forever, and received content would not be delivered.
         state.withLock { state in
             state.sending.accepted(written)
             state.turn.isRunning = false
@@ -143,10 +146,10 @@ extension StackChannel {
         requestTurn()
     }
 
-    /// Returns the next work to perform without the lock. Without a read or an action, the turn ends, and later changes
-    /// request a new turn.
+    /// Returns the next work to perform without the lock. If the work has no read, no action and no output, the turn
+    /// ends, and later changes request a new turn.
     ///
-    /// - Parameter answer: A new result to report. Unless it is `nothing`, no earlier results may be queued.
+    /// - Parameter answer: A new result to report. It may differ from `nothing` only if no earlier result is queued.
     func takeWork(_ state: inout State, _ now: Duration, _ answer: consuming Answer = .nothing) -> Work {
         var work = Work()
         state.turn.isRunning = true
@@ -162,8 +165,8 @@ extension StackChannel {
                     work.resumption = answer
                     continue
                 }
-                // The program's callback may take a long time, so begin the next read before it. During a handshake,
-                // write pending messages before the next read.
+                // The program's callback may take a long time, so begin the next read before the callback. During a
+                // handshake, write pending messages before the next read.
                 if work.read == nil, state.attempt.stack?.isReady == true, state.attempt.outcome == nil {
                     work.read = state.nextRead()
                 }

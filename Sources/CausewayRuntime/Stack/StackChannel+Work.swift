@@ -2,13 +2,14 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-// The steps of a turn. They run while the lock is released.
+// Descriptions of a turn's steps. The steps are performed while the lock is released.
 
 extension StackChannel {
-    /// A turn's action. Not copyable, because copying its payload would cost more than some of the actions.
+    /// A turn's action. It is not copyable, because copying its payload would cost more than performing some of the
+    /// actions.
     enum Action: ~Copyable, Sendable {
-        /// Reports a result. `elsewhere` is set if the turn must not wait for the program's code, which then runs on a
-        /// global queue.
+        /// Reports a result. `elsewhere` is set if the turn must not wait for the program's code. This code then runs
+        /// on a global queue.
         case answer(Answer, elsewhere: Bool)
         case attend(any StageDelegate, any StageEvent, StagePlace)
         case write(Write)
@@ -19,7 +20,7 @@ extension StackChannel {
         /// Releases the lock for a moment.
         case pause
 
-        /// Whether the action calls the program with a result on the turn's thread.
+        /// Whether the action reports a result by calling the program on the turn's thread.
         var isCallback: Bool {
             switch self {
             case .answer(_, elsewhere: let isElsewhere): !isElsewhere
@@ -48,7 +49,7 @@ extension StackChannel {
         }
     }
 
-    /// A read of at most as many bytes as the stack accepts.
+    /// A read from the transport of at most as many bytes as the stack accepts.
     struct Read: Sendable {
         /// The maximum number of bytes; `nil` for one datagram.
         var length: Int?
@@ -65,11 +66,12 @@ extension StackChannel {
 
     /// The work to do before the turn takes the lock again.
     struct Work: ~Copyable, Sendable {
-        /// The number of output bytes in the thread's scratch block. Write them before any other work on this thread.
+        /// The number of output bytes in the thread's scratch block. Write these bytes before any other work on this
+        /// thread.
         var loan = 0
         var attempt: UInt64 = 0
-        /// A task to resume. Resuming only schedules it and runs none of its code here, so this may happen before or
-        /// after the read and the action.
+        /// A task to resume. Resuming the task only schedules it and runs none of its code on this thread. So the task
+        /// may be resumed before or after the read and the action.
         var resumption = Answer.nothing
         /// A read to perform before the action.
         var read: Read?
@@ -96,7 +98,7 @@ extension StackChannel {
 
         var delivery: Delivery? { if case .queue(let delivery) = self { delivery } else { nil } }
 
-        /// Whether a turn may run in a call from the flow.
+        /// Whether a turn may run inside a call that the flow makes.
         func mayTurn(isOnLoop: Bool) -> Bool {
             switch self {
             case .loop: isOnLoop

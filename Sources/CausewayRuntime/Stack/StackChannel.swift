@@ -6,9 +6,9 @@ package import FoundationEssentials
 
 /// Runs a ``ProtocolStack`` over a ``Flow``. Content between program and transport passes through the stack.
 ///
-/// The work is done in turns, one at a time, on the connection's queue. A turn takes a step from the stack, performs it
-/// without the lock, and repeats. Every state change requests a turn. Only a turn calls the program's code. If tasks
-/// use the connection, there is no queue; turns then run on the event loop.
+/// The work is done in turns, one at a time, on the connection's queue. A turn repeatedly takes the next step from the
+/// stack and performs it without holding the lock. Every state change requests a turn. Only a turn calls the program's
+/// code. If tasks use the connection, there is no queue, and turns run on the event loop.
 ///
 /// Requests outlive attempts: they wait until a stack is ready, and fail when the connection has ended.
 package final class StackChannel: Sendable {
@@ -35,9 +35,10 @@ package final class StackChannel: Sendable {
     ///
     /// - Parameters:
     ///   - layers: The protocols, from bottom to top.
-    ///   - limit: How long the handshakes may wait for the peer in total. Time in which a protocol waits for the
+    ///   - limit: How long the handshakes may wait for the peer in total. The time for which a protocol waits for the
     ///     program does not count.
-    ///   - openings: The accepting listener's unfinished handshakes. If set, a peer that sends nothing has less time.
+    ///   - openings: The accepting listener's unfinished handshakes. If this is not `nil`, a peer that sends nothing
+    ///     has less time.
     ///   - report: Called in turns: once with `ready`, and at most once with each other outcome.
     package func begin(
         _ layers: [StackLayer], within limit: Duration, among openings: UnfinishedOpenings? = nil,
@@ -51,7 +52,7 @@ package final class StackChannel: Sendable {
             (state.executor, state.phase) = (isDirect ? .loop : .queue(delivery), .open)
             state.turn.isHeld = false
             state.receiving.restart()
-            // Content that an earlier stack accepted but did not send is lost.
+            // Fail the sends of content that an earlier stack accepted but did not send, because this content is lost.
             for waiter in state.sending.restart() { state.answer(waiter, Failure(errno: Errno.connectionAborted)) }
             var stack = ProtocolStack(layers.map(\.stage))
             let ids = stack.stageIDs
@@ -79,11 +80,11 @@ package final class StackChannel: Sendable {
         requestTurn()
     }
 
-    /// Fails every receive with `ECANCELED`, sends the content queued earlier, closes the protocols, then calls
+    /// Fails every receive call with `ECANCELED`, sends the queued content, closes the protocols, then calls
     /// `completion`.
     ///
-    /// If the protocols are not ready, or the rest is not sent within ``closingLimit``, the remaining sends fail with
-    /// `ECANCELED`.
+    /// If the protocols are not ready, or the queued content is not sent within ``closingLimit``, the remaining sends
+    /// fail with `ECANCELED`.
     ///
     /// - Parameters:
     ///   - abortively: Whether to skip the queued content and the protocols' closing messages.
@@ -119,7 +120,8 @@ package final class StackChannel: Sendable {
         requestTurn()
     }
 
-    /// Limits how long closing takes, so that a peer that does not answer cannot keep the connection open.
+    /// Sets the timer that limits how long closing takes. Without it, a peer that does not answer could keep the
+    /// connection open.
     private func limitClosing() {
         let timer = flow.loop.schedule(after: Self.closingLimit) { [self] in giveUpClosing() }
         let isLate = state.withLock { state -> Bool in
@@ -134,7 +136,8 @@ package final class StackChannel: Sendable {
     /// How long the queued content and the protocols' closing messages may take.
     private static let closingLimit = Duration.seconds(2)
 
-    /// Closes without the remaining content and closing messages, because the peer does not answer or does not read.
+    /// Closes without sending the remaining content and closing messages, because the peer does not answer or does not
+    /// read.
     private func giveUpClosing() {
         state.withLock { state in
             guard case .closing(var farewell) = state.phase else { return }
@@ -165,7 +168,7 @@ package final class StackChannel: Sendable {
             state.keepRest(System.now)
             let reason = if case .failed(let known) = state.attempt.outcome { known } else { failure }
             state.attempt.stack?.abort(reason)
-            // `abort` can make a protocol deliver an end of stream, so collect the content again.
+            // `abort` can make a protocol deliver an end of stream, so move remaining content out of the stack again.
             state.keepRest(System.now)
             state.phase.fail()
             state.turn.isHeld = false
@@ -196,7 +199,8 @@ package final class StackChannel: Sendable {
             state.receiving.waiters.append(waiter)
             guard let failure = state.failure, !state.phase.isDraining else { return }
             while state.nextDelivery(System.now) {}
-            // Sends may still be pending: a cancelled connection first sends its queued content.
+            // Fail only receive calls. Send calls may still be pending, because a cancelled connection first sends its
+            // queued content.
             if !state.receiving.waiters.isEmpty { state.endReceiving(with: failure) }
         }
     }
@@ -225,7 +229,7 @@ package final class StackChannel: Sendable {
         }
     }
 
-    /// How long the current attempt's handshakes took, from bottom to top, with the stages' delegates.
+    /// How long the handshake of each stage took in the current attempt, with the stage's delegate, from bottom to top.
     package var handshakes: [(delegate: any StageDelegate, duration: Duration)] {
         state.withLock { state in
             (state.attempt.stack?.handshakes ?? []).compactMap { stage, duration in
@@ -275,10 +279,10 @@ package struct StackMessage: Sendable {
     package var content: Data
     package var metadata: [any StageMetadata]
     package var endsMessage: Bool
-    /// Whether no content follows in this direction.
+    /// Whether this is the program's final content.
     package var isFinal: Bool
     package var waiter: SendWaiter
-    /// When the message fails if its transmission has not started.
+    /// The time at which the message fails if its transmission has not started.
     package var deadline: Duration?
 
     package init(

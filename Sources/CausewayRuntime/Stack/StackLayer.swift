@@ -1,6 +1,6 @@
 package import CausewayProtocols
 
-/// One protocol in a connection's stack, in its initial state for an attempt.
+/// One protocol in a connection's stack, in its initial state at the beginning of an attempt.
 package struct StackLayer: Sendable {
     package var stage: any ProtocolStage
     package var delegate: (any StageDelegate)?
@@ -14,16 +14,16 @@ package struct StackLayer: Sendable {
 /// Handles a stage's events on behalf of the program.
 package protocol StageDelegate: AnyObject, Sendable {
     /// Handles a question or a notification from the stage. Called without a lock, one event at a time, on the
-    /// connection's queue; without a queue, on the event loop or a global queue. The program may answer a question
-    /// later, on any thread.
+    /// connection's queue. If there is no queue, called on the event loop or a global queue. The program may answer a
+    /// question later, on any thread.
     func stageReported(_ event: any StageEvent, from place: StagePlace)
 
-    /// Whether ``stageReported(_:from:)`` itself calls the program's code, which may take a long time, instead of
-    /// posting it to a queue.
+    /// Whether ``stageReported(_:from:)`` itself calls the program's code, instead of posting a call to a queue. That
+    /// code may take a long time.
     var callsProgram: Bool { get }
 
-    /// Whether the program reported that its protocol failed. This ends the connection; after other failures, the next
-    /// attempt follows.
+    /// Whether the program reported that its protocol failed. Such a failure ends the connection; after any other
+    /// failure, the next attempt follows.
     var hasGivenUp: Bool { get }
 }
 
@@ -32,7 +32,7 @@ extension StageDelegate {
     package var hasGivenUp: Bool { false }
 }
 
-/// A reference to a running stack's stage. Its methods have no effect after the attempt has ended.
+/// A reference to a stage in a running stack. The reference's methods have no effect after the attempt has ended.
 package struct StagePlace: Sendable {
     package let id: ProtocolStack.StageID
     private let channel: StackChannel
@@ -49,8 +49,9 @@ package struct StagePlace: Sendable {
     ///
     /// - Parameters:
     ///   - type: The stage's type.
-    ///   - isAnswer: Whether the program answered a question. The peer then has the full time limit again. Other calls
-    ///     do not extend the time: otherwise a peer that sends one byte at a time could keep a handshake open forever.
+    ///   - isAnswer: Whether the program has answered a question. In that case, the full time limit of the handshakes
+    ///     begins again. Other calls do not extend the time: otherwise a peer that sends one byte at a time could keep
+    ///     a handshake open forever.
     ///   - body: Reads or mutates the stage.
     /// - Returns: The result of `body`; `nil` if the attempt is over.
     @discardableResult

@@ -24,16 +24,16 @@ struct StackReceive: Sendable {
     }
 }
 
-/// A channel's receiving side: the pending read, the waiting receives, and content for the program.
+/// A channel's receiving side: the pending read, the waiting receive calls, and content for the program.
 struct StackReadSide: Sendable {
     static let largestRead = 64 << 10
 
-    /// Whether a read of the transport has not returned yet.
+    /// Whether a read from the transport is in progress.
     var isReadOutstanding = false
     var transportHasEnded = false
     var waiters: Deque<StackReceive> = []
     var inbox = StackInbox()
-    /// The message interrupted by a control message.
+    /// The content message that a control message has interrupted.
     private var interrupted: StackInbox?
     /// Content for the program that was in the stack when the transport broke.
     private var rest: Deque<MessageChunk> = []
@@ -43,7 +43,7 @@ struct StackReadSide: Sendable {
     /// Whether all remaining content of an ended stack was delivered.
     var hasDelivered: Bool { rest.isEmpty && inbox.content.isEmpty && !inbox.isWhole }
 
-    /// Resets the state of the previous attempt's transport, and drops the attempt's unfinished message.
+    /// Resets the state of the previous attempt's transport, and drops that attempt's unfinished message.
     mutating func restart() {
         (isReadOutstanding, transportHasEnded) = (false, false)
         (inbox, interrupted) = (StackInbox(), nil)
@@ -52,7 +52,7 @@ struct StackReadSide: Sendable {
     /// Stores content from a stack that is about to end.
     mutating func keep(_ chunk: MessageChunk) { rest.append(chunk) }
 
-    /// Returns kept content, at most `room` bytes of it; `nil` if there is none.
+    /// Returns kept content, at most `room` bytes of it; `nil` if no content is kept.
     mutating func takeKept(atMost room: Int) -> MessageChunk? {
         guard var first = rest.popFirst() else { return nil }
         guard first.bytes.count > room else { return first }
@@ -61,8 +61,8 @@ struct StackReadSide: Sendable {
         return piece
     }
 
-    /// Adds content to the message being received. A control message comes first, and the interrupted content message
-    /// continues after it (RFC 6455 §5.4).
+    /// Adds content to the message being received. A control message may interrupt a content message, which continues
+    /// after it (RFC 6455 §5.4).
     mutating func accept(_ chunk: MessageChunk) {
         if chunk.kind != .content, inbox.kind == .content {
             interrupted = chunk.kind == .control ? inbox : nil
@@ -86,7 +86,7 @@ struct StackReadSide: Sendable {
 
     private mutating func takeContent(atMost limit: Int) -> ReceivedContent {
         let isAll = inbox.content.count <= limit
-        // Deliver the truncated message as incomplete. The next receive gets the end.
+        // Deliver the truncated message as incomplete. The next receive call gets the end of the stream.
         let isCutOff = isAll && inbox.progress == .cutOff && !inbox.content.isEmpty
         let isEnd = isAll && inbox.isWhole && !isCutOff
         // Programs expect content indices to begin at zero.
@@ -105,7 +105,8 @@ struct StackReadSide: Sendable {
         return content
     }
 
-    /// Removes all receives and returns their results: `failure`, with all arrived content for the first receive.
+    /// Removes all receive calls and returns their results. Each result is `failure`; the first also contains all
+    /// arrived content.
     mutating func end(with failure: Failure) -> [StackChannel.Answer] {
         guard !waiters.isEmpty else { return [] }
         let content = inbox.content.isEmpty ? interrupted?.content ?? Data() : inbox.content
@@ -118,7 +119,8 @@ struct StackReadSide: Sendable {
         return answers
     }
 
-    /// Removes a cancelled task's receive and returns its continuation; `nil` if the receive is already complete.
+    /// Removes a cancelled task's receive call and returns the task's continuation; `nil` if the call is already
+    /// complete.
     mutating func forget(ofTask id: UInt64) -> UnsafeContinuation<ReceivedContent, Never>? {
         for index in waiters.indices {
             guard case .task(id, let continuation) = waiters[index].receiver else { continue }
@@ -148,7 +150,7 @@ struct StackInbox: Sendable {
     var kind = MessageChunk.Kind.content
     var progress = Progress.partial
 
-    /// Whether no more content belongs to the message.
+    /// Whether no more content of this message will arrive.
     var isWhole: Bool {
         switch progress {
         case .partial, .ended: false

@@ -8,22 +8,22 @@ struct StackWriteSide: Sendable {
     /// The state of the sending direction's end.
     enum End: Sendable {
         case open
-        /// The program has passed its final content.
+        /// The program has passed its final content to the channel.
         case requested
-        /// The end of both directions was reported.
+        /// The channel has reported that both directions have ended.
         case reported
     }
 
-    /// The maximum number of bytes that may wait in the transport. Above this limit the stack keeps its output, its
-    /// buffers fill up, and the program has to wait.
+    /// The maximum number of bytes that may wait in the transport. Above this limit, the stack keeps further output.
+    /// The stack's buffers then fill up, and the program has to wait.
     static let window = 256 << 10
     static let largestWrite = 64 << 10
 
     var messages: Deque<StackMessage> = []
-    /// Content sent with the handshake. If the handshake fails, it is sent again.
+    /// Content sent with the handshake. If the handshake fails, this content is sent again.
     private var early: [StackMessage] = []
-    /// Sends whose bytes the stack has accepted. A send is complete once the transport has accepted `mark` bytes in
-    /// total; `mark` is `nil` while some of the send's bytes are still in the stack.
+    /// Send calls whose bytes the stack has accepted. A send call is complete once the transport has accepted `mark`
+    /// bytes in total; `mark` is `nil` while some of the call's bytes are still in the stack.
     private var taken: Deque<(waiter: SendWaiter, mark: UInt64?)> = []
     private var producedByteCount: UInt64 = 0
     /// The number of bytes that wait in the transport.
@@ -35,15 +35,16 @@ struct StackWriteSide: Sendable {
     /// Whether the transport may take more output.
     var hasRoom: Bool { unacknowledged < Self.window }
 
-    /// Whether no message waits for the stack, and no send waits for the transport.
+    /// Whether no message waits for the stack, and no send call waits for the transport.
     var isIdle: Bool { messages.isEmpty && taken.isEmpty }
 
-    /// Whether no send waits for the transport.
+    /// Whether no send call waits for the transport.
     var hasSettled: Bool { taken.isEmpty }
 
     // MARK: Attempts
 
-    /// Resets the output of the previous attempt. Returns the sends whose content is lost with that attempt.
+    /// Resets the output of the previous attempt. Returns the waiters of the sends whose content is lost with that
+    /// attempt.
     mutating func restart() -> [SendWaiter] {
         unacknowledged = 0
         if end == .reported { end = .requested }
@@ -52,7 +53,7 @@ struct StackWriteSide: Sendable {
         return lost
     }
 
-    /// Stops counting output that the transport has not accepted, because it accepts nothing more.
+    /// Stops counting output that the transport has not accepted, because the transport accepts nothing more.
     mutating func giveUpOutput() { unacknowledged = 0 }
 
     /// Passes the queue's first messages to the stack if they are idempotent, to send them with the handshake.
@@ -70,7 +71,7 @@ struct StackWriteSide: Sendable {
         early = []
     }
 
-    /// Discards the copy of early content: the handshake has succeeded, or no other handshake follows.
+    /// Discards the copy of early content: the handshake has succeeded, or there will be no further handshake.
     mutating func forgetEarly() { early = [] }
 
     // MARK: Bytes
@@ -78,7 +79,7 @@ struct StackWriteSide: Sendable {
     /// Records content that the stack has accepted from the program.
     mutating func passed(_ count: Int) { byteCount += UInt64(count) }
 
-    /// Adds a send whose bytes the stack has accepted.
+    /// Adds a send call whose bytes the stack has accepted.
     mutating func settleLater(_ waiter: SendWaiter) { taken.append((waiter, nil)) }
 
     /// Records output that is about to be passed to the transport.
@@ -90,12 +91,14 @@ struct StackWriteSide: Sendable {
     /// Records output that the transport has accepted.
     mutating func accepted(_ count: Int) { unacknowledged = max(0, unacknowledged - count) }
 
-    /// Removes and returns the oldest send if the transport has accepted its bytes. Before this call, the caller moves
-    /// output to the transport until the stack has no more or ``window`` bytes are waiting there.
+    /// Removes the oldest send call and returns its waiter, if the transport has accepted the call's bytes. Before this
+    /// call, the caller moves output to the transport until the stack has no more or ``window`` bytes are waiting
+    /// there.
     mutating func takeSettled() -> SendWaiter? {
         guard !taken.isEmpty else { return nil }
         if hasRoom {
-            // Only the newest sends have no mark yet. With a peer that does not read, the others are many.
+            // Only the newest send calls have no mark yet. Begin with these: if the peer does not read, there are many
+            // calls with a mark.
             for index in taken.indices.reversed() {
                 guard taken[index].mark == nil else { break }
                 taken[index].mark = producedByteCount
@@ -110,19 +113,19 @@ struct StackWriteSide: Sendable {
 
     // MARK: Ends
 
-    /// Removes all sends, and returns the waiters to complete.
+    /// Removes all send calls, and returns their waiters, which the caller must complete.
     mutating func removeAll() -> [SendWaiter] {
         let waiters = taken.map(\.waiter) + messages.map(\.waiter)
         (taken, messages, early) = ([], [], [])
         return waiters
     }
 
-    /// Detaches a cancelled task's send and returns its continuation; `nil` if the send is already complete. Removes
-    /// content that the stack has not accepted.
+    /// Detaches a cancelled task from its send call and returns the task's continuation; `nil` if the call is already
+    /// complete. Removes content that the stack has not accepted.
     mutating func forget(ofTask id: UInt64) -> UnsafeContinuation<Failure?, Never>? {
         for index in messages.indices {
             guard case .task(id, let waiter) = messages[index].waiter else { continue }
-            // Keep the final message: it ends the stream, and later sends already fail.
+            // Keep the final message, because it ends the stream, and no later message can replace it.
             if messages[index].isFinal { messages[index].waiter = .unobserved } else { messages.remove(at: index) }
             return waiter
         }
@@ -136,7 +139,7 @@ struct StackWriteSide: Sendable {
 }
 
 extension StackMessage {
-    /// Whether the content may arrive twice because the program sent it as idempotent.
+    /// Whether the content may arrive twice because the program has declared it idempotent.
     fileprivate var mayComeTwice: Bool {
         guard case .idempotent = waiter else { return false }
         return !content.isEmpty && metadata.isEmpty && !isFinal && deadline == nil

@@ -1,17 +1,18 @@
 internal import CausewaySystem
 internal import DequeModule
 
-/// Limits one listener's unfinished handshakes, because each uses tens of kilobytes.
+/// Limits the number of a listener's unfinished handshakes, because each uses tens of kilobytes.
 ///
-/// Above the usual count, the oldest handshake is aborted if its peer has been silent for one second. Many handshakes
-/// that make progress may therefore exceed this count. Above the absolute count, the oldest handshake that waits for
-/// its peer is always aborted. The methods may be called from any thread.
+/// Above the usual count, each new handshake causes a check of some older handshakes, one of which is aborted if its
+/// peer has been silent for one second. So this count can be exceeded by handshakes that make progress. Above the
+/// absolute count, the check aborts the first handshake that waits for its peer, even for a shorter time. The methods
+/// may be called from any thread.
 package final class UnfinishedOpenings: Sendable {
     /// Aborts one connection's handshakes if the peer has been silent for this duration. Returns whether it aborted
     /// them.
     package typealias Abort = @Sendable (Duration) -> Bool
 
-    /// The registration for one connection's handshakes. Releasing it unregisters them.
+    /// The registration for one connection's handshakes. Releasing the ticket unregisters the handshakes.
     package final class Ticket: Sendable {
         private let number: UInt64
         private let openings: UnfinishedOpenings
@@ -25,15 +26,15 @@ package final class UnfinishedOpenings: Sendable {
 
     private struct State {
         var entries: [UInt64: Abort] = [:]
-        /// The handshakes' identifiers, oldest first. A removed handshake's identifier stays in this list and is
-        /// skipped later.
+        /// The handshakes' identifiers, in the order in which they are checked. A removed handshake's identifier stays
+        /// in this list and is skipped later.
         var order: Deque<UInt64> = []
         var lastNumber: UInt64 = 0
     }
 
     private static let patience = Duration.seconds(1)
-    /// The maximum number of handshakes to check when a new handshake is registered. A checked handshake moves to the
-    /// end of the list.
+    /// The maximum number of handshakes that are checked when a new handshake is registered. A checked handshake moves
+    /// to the end of the list.
     private static let looksAtOnce = 8
 
     private let usual: Int
@@ -44,7 +45,7 @@ package final class UnfinishedOpenings: Sendable {
 
     package var count: Int { state.withLock { $0.entries.count } }
 
-    /// Registers one handshake, and aborts another if there are too many.
+    /// Registers one connection's handshakes. If there are too many, may abort those of another connection.
     package func enter(_ giveUp: @escaping Abort) -> Ticket {
         let number = state.withLock { state in
             state.lastNumber += 1
