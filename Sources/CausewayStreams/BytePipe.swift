@@ -2,10 +2,10 @@ internal import Causeway
 internal import CausewaySystem
 internal import Dispatch
 
-/// A bounded byte buffer between a writer and a reader on any threads.
+/// A byte buffer of limited size between a writer and a reader, which may run on different threads.
 ///
-/// A writer can block until there is space, and a reader until there are bytes; see ``wait(until:)``. After each change, observers are
-/// called on the changing thread, without a lock.
+/// A writer can block until there is space, and a reader until there are bytes; see ``wait(until:)``. After each
+/// change, the observers are called on the thread that made the change, without a lock.
 final class BytePipe: Sendable {
     private struct State: Sendable {
         var bytes: [UInt8] = []
@@ -41,7 +41,7 @@ final class BytePipe: Sendable {
 
     func observe(_ observer: @escaping @Sendable () -> Void) { state.withLock { $0.observers.append(observer) } }
 
-    /// A consistent snapshot. Two separate reads could see different states, because a change may happen between them.
+    /// A consistent snapshot. If two values were read separately, a change could happen between the reads.
     var level: Level {
         state.withLock { state in
             let isOpen = !state.hasFinished && !state.isAbandoned && state.failure == nil
@@ -55,7 +55,7 @@ final class BytePipe: Sendable {
     var isAtEnd: Bool { level.isAtEnd }
     var isAbandoned: Bool { level.isAbandoned }
     var failure: NWError? { level.failure }
-    /// Whether the writer has ended writing.
+    /// Whether the writer has finished, so that no more bytes will be written.
     var hasFinished: Bool { state.withLock { $0.hasFinished } }
 
     /// Writes as many bytes as fit, and returns their number.
@@ -74,7 +74,7 @@ final class BytePipe: Sendable {
         return count
     }
 
-    /// Reads as many bytes as are available and fit, and returns their number.
+    /// Reads as many bytes as are available and fit into the buffer, and returns their number.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         let count = state.withLock { state -> Int in
             let count = min(buffer.count, state.count)
@@ -94,7 +94,7 @@ final class BytePipe: Sendable {
     /// Ends writing. Bytes already written can still be read.
     func finish() { change { $0.hasFinished = true } }
 
-    /// Closes the reader.
+    /// Closes the reader, and discards the unread bytes.
     func abandon() {
         change { state in
             state.isAbandoned = true
@@ -105,7 +105,8 @@ final class BytePipe: Sendable {
     /// Ends writing with a failure. Bytes already written can still be read. Only the first failure is stored.
     func fail(_ failure: NWError) { change { $0.failure = $0.failure ?? failure } }
 
-    /// Blocks the thread until a pipe change makes the condition true.
+    /// Blocks the thread until the condition is true. The condition is checked at first and after each change of the
+    /// pipe.
     func wait(until isTrue: () -> Bool) {
         while true {
             let sleeper = DispatchSemaphore(value: 0)

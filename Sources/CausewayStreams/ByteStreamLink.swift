@@ -2,8 +2,8 @@ package import Causeway
 internal import CausewaySystem
 package import Foundation
 
-/// Connects a stream pair to an open ``ByteStream``: receives into the inbound pipe while it has space, and sends the outbound pipe's
-/// content.
+/// Connects a stream pair to an open ``ByteStream``: receives content while the inbound pipe has space for it, and
+/// sends the outbound pipe's content.
 final class ByteStreamLink: StreamLink {
     private struct State: Sendable {
         var isOpen = false
@@ -23,7 +23,7 @@ final class ByteStreamLink: StreamLink {
         case ended
     }
 
-    /// Capacity of each pipe in bytes, without data in flight.
+    /// Capacity of each pipe in bytes. Data that is being received or sent is not counted.
     static let bufferSize = 64 << 10
     /// Maximum time in seconds to send written content after both streams are closed.
     private static let patience = 30
@@ -39,7 +39,7 @@ final class ByteStreamLink: StreamLink {
         outbound.observe { [weak self] in self?.pumpOut() }
     }
 
-    /// Closes the connection if the streams were released without being opened.
+    /// Closes the byte stream if the streams were released before it was closed, for example without being opened.
     deinit { close(isInterrupted: true) }
 
     func open(_ core: StreamCore) {
@@ -57,7 +57,7 @@ final class ByteStreamLink: StreamLink {
         switch direction {
         case .input: inbound.abandon()
         case .output:
-            // The end is sent even if the streams were never opened.
+            // Send the end even if the streams were never opened.
             state.withLock { $0.isOpen = true }
             outbound.finish()
         }

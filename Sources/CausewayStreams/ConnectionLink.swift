@@ -2,13 +2,15 @@ internal import Causeway
 internal import CausewaySystem
 internal import Foundation
 
-/// Connects a stream pair to an `NWConnection`: receives into the inbound pipe while it has space, and sends the outbound pipe's content.
+/// Connects a stream pair to an `NWConnection`: receives content while the inbound pipe has space for it, and sends the
+/// outbound pipe's content.
 final class ConnectionLink: StreamLink {
     enum Target: Sendable {
         case endpoint(NWEndpoint, NWParameters?)
         case connection(NWConnection)
 
-        /// Whether stream properties have an effect. A connection supplied by the program keeps its own parameters.
+        /// Whether stream properties have an effect. A connection that the program has supplied keeps its own
+        /// parameters.
         var takesProperties: Bool { if case .endpoint = self { true } else { false } }
     }
 
@@ -26,7 +28,7 @@ final class ConnectionLink: StreamLink {
 
     private enum Side: Sendable { case input, output }
 
-    /// Capacity of each pipe in bytes, without data in flight.
+    /// Capacity of each pipe in bytes. Data that is being received or sent is not counted.
     static let bufferSize = 64 << 10
     /// Maximum time in seconds to send written content after both streams are closed.
     private static let patience = 30
@@ -55,7 +57,7 @@ final class ConnectionLink: StreamLink {
         }
         if isReady { return core.opened() }
         guard let connection else { return }
-        // A started connection is retained until it is cancelled. Its handler retains the link.
+        // A started connection is retained until it is cancelled. The connection's handler retains the link.
         connection.stateUpdateHandler = { self.connectionChanged(to: $0) }
         connection.start(queue: queue)
     }
@@ -83,7 +85,8 @@ final class ConnectionLink: StreamLink {
         let (mayRead, hasSentEnd) = state.withLock { state in
             (state.isReady && state.open.contains(.input), state.hasSentEnd && !state.isWriting)
         }
-        // A connection reports a failure after both directions have ended. For the streams this is a normal end.
+        // A connection also reports a failure when both directions have ended. For the streams, this is not an error
+        // but a normal end.
         if inbound.hasFinished, hasSentEnd { return }
         guard mayRead, !inbound.hasFinished else { return fail(error) }
         outbound.fail(error)
@@ -146,10 +149,10 @@ final class ConnectionLink: StreamLink {
 
     // MARK: Content
 
-    /// Receives content if the inbound pipe has space.
+    /// Receives content if the inbound pipe has space for it.
     ///
-    /// Computes the free space in the critical section that starts the receive. Otherwise another receive could fill the space first, and
-    /// the received bytes would not fit.
+    /// Computes the free space in the critical section that starts the receive. Otherwise another receive call could
+    /// fill the space first, and the bytes received by this call would not fit.
     private func pumpIn() {
         let (connection, room) = state.withLock { state -> (NWConnection?, Int) in
             let room = inbound.room
@@ -212,7 +215,7 @@ final class ConnectionLink: StreamLink {
 
 /// The link for a bound pair: the input stream reads the output stream's bytes.
 struct BoundLink: StreamLink {
-    /// The pipe between both streams; `nil` for an output stream without a pair.
+    /// The pipe between both streams; `nil` for an output stream that is not part of a pair.
     var pipe: BytePipe?
 
     func whenEnded(_ body: @escaping @Sendable () -> Void) { body() }

@@ -1,9 +1,9 @@
 package import Causeway
 internal import Foundation
 
-/// Proxy settings from a dictionary, by key text.
+/// Proxy settings from a dictionary. They are found by the text of their keys.
 ///
-/// An unreadable setting is an error and is never treated as absent: otherwise connections would bypass the proxy.
+/// A setting that cannot be read is an error. If it were treated as absent, connections would bypass the proxy.
 package struct ProxyValues {
     private let values: [String: Any]
 
@@ -26,7 +26,8 @@ package struct ProxyValues {
 
     package var isEmpty: Bool { values.isEmpty }
 
-    /// Returns a key as text. An `NSString` key, or a key type with a raw value, does not compare equal to a `String` with the same text.
+    /// Returns a key as text. This is necessary because an `NSString` key, or a key type with a raw value, is not equal
+    /// to a `String` with the same text.
     private static func text(of key: AnyHashable) -> String {
         switch key.base {
         case let text as String: text
@@ -68,9 +69,9 @@ package struct ProxyValues {
         }
     }
 
-    /// Returns an endpoint with the host and port from the first keys that have a value.
+    /// Returns an endpoint. In each list, the first key with a value determines the host or the port.
     ///
-    /// - Throws: `.posix(.EINVAL)` without a host or a port from 1 to 65,535.
+    /// - Throws: `.posix(.EINVAL)` if there is no host, or no port from 1 to 65,535.
     package func endpoint(host: [String], port: [String]) throws(NWError) -> NWEndpoint {
         let (host, port) = (host.lazy.compactMap { text($0) }.first, port.lazy.compactMap { text($0) }.first)
         guard let host, !host.isEmpty, let number = port.flatMap({ UInt16(digits: $0) }), number > 0,
@@ -96,7 +97,8 @@ package struct ProxyValues {
         return proxy
     }
 
-    /// Returns the SOCKS proxy from settings in the format of the stream property.
+    /// Returns the SOCKS proxy. The settings must have the format of the stream property
+    /// ``kCFStreamPropertySOCKSProxy``.
     package func socksProxy() throws(NWError) -> ProxyConfiguration {
         let endpoint = try endpoint(
             host: [kCFStreamPropertySOCKSProxyHost], port: [kCFStreamPropertySOCKSProxyPort])

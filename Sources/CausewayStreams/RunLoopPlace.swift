@@ -23,15 +23,16 @@ package struct RunLoopPlace: Sendable {
         self.loop.value === loop && self.mode == mode.rawValue
     }
 
-    /// Calls the body on the loop's thread. Several calls before the body runs result in one call of the body.
+    /// Makes the run loop call the body on its thread. If this method is called several times before the body runs, the
+    /// body runs only once.
     package func wake() { timer.value.fireDate = Date() }
 
     package func end() { timer.value.invalidate() }
 }
 
 extension [RunLoopPlace] {
-    /// Removes and returns the elements for a run loop and mode. The caller must end each element after it has released
-    /// its lock.
+    /// Removes and returns the elements for a run loop and mode. The caller must call `end()` on each element after
+    /// releasing its own lock.
     package mutating func take(in loop: RunLoop, _ mode: RunLoop.Mode) -> [RunLoopPlace] {
         let taken = filter { $0.isIn(loop, mode) }
         removeAll { $0.isIn(loop, mode) }

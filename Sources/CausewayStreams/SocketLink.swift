@@ -3,17 +3,18 @@ internal import CausewaySystem
 internal import Dispatch
 internal import Foundation
 
-/// Connects a stream pair to the program's socket: reads from the socket into the inbound pipe while it has space, and writes the outbound
-/// pipe's content to the socket.
+/// Connects a stream pair to the program's socket: reads from the socket while the inbound pipe has space, and writes
+/// the outbound pipe's content to the socket.
 ///
-/// All socket calls are non-blocking and made on one queue. If a call would block, a Dispatch source reports when the call can be repeated.
+/// All socket calls are non-blocking and made on one queue. If a call would block, a Dispatch source reports when to
+/// repeat the call.
 final class SocketLink: StreamLink {
     private struct State: Sendable {
         var closesSocket: Bool
         var isOpen = false
         /// Whether the output stream is closed, and its content was sent or can no longer be sent.
         var hasSentAll = false
-        /// Whether both streams are closed and there is nothing left to send.
+        /// Whether the link has ended: both streams are closed, and nothing remains to be sent.
         var isOver = false
         var closed: Set<Side> = []
         /// Cancel closures for the active Dispatch sources. A closure is removed when its source no longer uses the descriptor.
@@ -36,8 +37,9 @@ final class SocketLink: StreamLink {
     let outbound = BytePipe(capacity: ConnectionLink.bufferSize)
     /// The program's socket descriptor.
     private let descriptor: CInt
-    /// A duplicate of the descriptor, owned by the link. The program may close its descriptor as soon as the streams are closed, but
-    /// Dispatch releases a descriptor later. If the number were reused meanwhile, Dispatch would confuse the new socket with this one.
+    /// A duplicate of the descriptor, owned by the link. The program may close its own descriptor as soon as the
+    /// streams are closed, but Dispatch stops using a descriptor only later. If the program's descriptor number were
+    /// reused meanwhile, Dispatch would confuse the new socket with this one.
     private let watched: CInt
     private let queue = DispatchQueue(label: "causeway.streams.socket", target: .global())
     private let state: LockedValue<State>
@@ -57,7 +59,8 @@ final class SocketLink: StreamLink {
     }
 
     deinit {
-        // If the streams were never closed, the descriptors are still open. No source uses them, because an active source retains the link.
+        // If the link has not ended, the descriptors are still open. No source uses them now, because an active source
+        // would retain the link.
         for number in state.withLock({ $0.held }) { Descriptor(adopting: number).close() }
     }
 
@@ -119,7 +122,8 @@ final class SocketLink: StreamLink {
         closeIfFree()
     }
 
-    /// Closes the descriptors when no source uses them any more. After the close, the kernel may assign their numbers to other files.
+    /// Closes the descriptors when no source uses them any more. Not earlier, because the kernel may then assign their
+    /// numbers to other files.
     private func closeIfFree() {
         let released = state.withLock { state -> [CInt] in
             guard state.isOver, state.waits.isEmpty else { return [] }
@@ -190,7 +194,7 @@ final class SocketLink: StreamLink {
         }
     }
 
-    /// Ends sending. A socket that the streams do not own stays open in both directions.
+    /// Ends sending after all content was sent. A socket that the streams do not own stays open in both directions.
     private func sentAll() {
         if state.withLock({ $0.closesSocket }) { try? Socket.shutdownWrite(watched) }
         tellSent()
@@ -203,7 +207,7 @@ final class SocketLink: StreamLink {
         let source = Unchecked(makeSource())
         state.withLock { $0.waits[side] = { source.value.cancel() } }
         source.value.setEventHandler { source.value.cancel() }
-        // Dispatch calls this handler after it has released the descriptor. Until then the handler retains the link.
+        // Dispatch calls this handler when it no longer uses the descriptor. Until then, the handler retains the link.
         source.value.setCancelHandler { [self] in
             state.withLock { $0.waits[side] = nil }
             closeIfFree()

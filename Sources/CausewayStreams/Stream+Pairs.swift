@@ -5,9 +5,10 @@ public import Foundation
 extension Stream {
     /// Creates a pair of streams to a host and port. Opening either stream starts the connection.
     ///
-    /// Each direction buffers up to 64 KiB; when a buffer is full, the writer or the peer must wait. Closing the output stream ends the
-    /// sending direction after all written content is sent; closing both streams ends the connection. While a stream is not scheduled, its
-    /// reads and writes block.
+    /// Each direction buffers up to 64 KiB; when a buffer is full, the program or the peer must wait before it can
+    /// write more. Closing the output stream ends the sending direction after all written content is sent; closing both
+    /// streams ends the connection. A read blocks until at least one byte is available, and a write until at least one
+    /// byte fits.
     ///
     /// Counterpart: `Stream.getStreamsToHost(withName:port:inputStream:outputStream:)`, macOS 10.10, iOS 8.
     ///
@@ -26,21 +27,22 @@ extension Stream {
         (inputStream, outputStream) = streams(to: .hostPort(host: NWEndpoint.Host(hostname), port: port))
     }
 
-    /// Creates a pair of streams to any endpoint with a stream protocol.
+    /// Creates a pair of streams to any endpoint. The connection must use a stream protocol such as TCP.
     ///
     /// An addition of Causeway.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint to connect to.
-    ///   - parameters: The connection's parameters, copied by this call. They may include TLS; stream properties can also enable it.
+    ///   - parameters: The connection's parameters, copied by this call. They may include TLS; stream properties can
+    ///     also enable TLS.
     public class func streams(
         to endpoint: NWEndpoint, using parameters: NWParameters? = nil
     ) -> (input: InputStream, output: OutputStream) {
         streams(.endpoint(endpoint, parameters?.copy()))
     }
 
-    /// Creates a pair of streams for a connection that was not started, such as one from a listener. After the call, the streams own the
-    /// connection.
+    /// Creates a pair of streams for a connection that was not started, such as a connection from a listener. After the
+    /// call, the streams own the connection.
     ///
     /// An addition of Causeway.
     public class func streams(over connection: NWConnection) -> (input: InputStream, output: OutputStream) {
@@ -64,7 +66,8 @@ extension Stream {
         outputStream = PipedOutputStream(StreamCore(.output, pipe, link))
     }
 
-    /// Sets the queue on which the delegate is called, instead of a run loop; `nil` removes the queue. Only for streams of this module.
+    /// Sets the queue on which the delegate is called, instead of a run loop; `nil` removes the queue. Has no effect on
+    /// streams of other modules.
     ///
     /// Counterpart: `CFReadStreamSetDispatchQueue` and `CFWriteStreamSetDispatchQueue`, macOS 10.9, iOS 7.
     ///
@@ -76,8 +79,9 @@ extension Stream {
         return true
     }
 
-    /// Closes the stream, and calls `body` when the written content was sent or can no longer be sent. A program that exits earlier may
-    /// lose content. Only for streams of this module; for other streams `body` is called immediately.
+    /// Closes the stream, and calls `body` when the written content was sent or can no longer be sent. If the program
+    /// exits earlier, content may be lost. Only output streams of this module wait for their content; for other
+    /// streams, `body` is called immediately.
     ///
     /// An addition of Causeway.
     ///
@@ -98,7 +102,8 @@ extension Stream {
 }
 
 extension Stream.PropertyKey {
-    /// `NWProtocolTLS.Options` for the streams' connection. Setting them enables TLS. An addition of Causeway.
+    /// The `NWProtocolTLS.Options` for the streams' connection. Setting this property enables TLS. An addition of
+    /// Causeway.
     public static let tlsOptions = Stream.PropertyKey(rawValue: "CausewayStreamPropertyTLSOptions")
     /// A dictionary with `kCFStreamSSLPeerName` (a `String`) and `kCFStreamSSLValidatesCertificateChain` (a `Bool`). Other keys are
     /// rejected.

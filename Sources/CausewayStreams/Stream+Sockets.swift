@@ -3,15 +3,16 @@ public import Foundation
 extension Stream {
     /// Creates a pair of streams for a connected socket, for example from `accept(2)`.
     ///
-    /// The streams may be opened in any order. Closing the output stream sends the written content. If the streams own the socket, this
-    /// also ends the sending direction, and the socket is closed when both streams are closed. Otherwise the socket stays open in both
-    /// directions. TLS is not available for such a pair.
+    /// The streams may be opened in any order. Closing the output stream sends the written content. If the streams own
+    /// the socket, this also ends the sending direction, and the socket is closed when both streams are closed.
+    /// Otherwise the socket stays open in both directions. TLS is not available for such a pair.
     ///
     /// An addition of Causeway.
     ///
     /// - Parameters:
     ///   - descriptor: A connected stream socket, blocking or not. It must stay open while the streams are in use.
-    ///   - closingSocket: Whether the streams own the socket. ``Foundation/Stream/PropertyKey/shouldCloseNativeSocket`` changes this.
+    ///   - closingSocket: Whether the streams own the socket. The property
+    ///     ``Foundation/Stream/PropertyKey/shouldCloseNativeSocket`` can change this later.
     public class func streams(
         overSocket descriptor: Int32, closingSocket: Bool
     ) -> (input: InputStream, output: OutputStream) {
@@ -24,12 +25,13 @@ extension Stream {
 }
 
 extension Stream.PropertyKey {
-    /// A Boolean: whether closing the streams closes their socket. It can be set at any time before the streams are closed. Only for
-    /// streams of a socket.
+    /// A Boolean: whether closing the streams closes their socket. It can be set at any time before the streams are
+    /// closed. Only streams for a socket have this property.
     ///
     /// Counterpart: `kCFStreamPropertyShouldCloseNativeSocket`, macOS 10.2, iOS 2.
     public static let shouldCloseNativeSocket = Stream.PropertyKey(rawValue: "kCFStreamPropertyShouldCloseNativeSocket")
-    /// `Data` with the descriptor of the underlying socket, in host byte order. Only for streams of a socket.
+    /// `Data` with the descriptor of the underlying socket, in host byte order. Only streams for a socket have this
+    /// property.
     ///
     /// Counterpart: `kCFStreamPropertySocketNativeHandle`, macOS 10.1, iOS 2.
     public static let socketNativeHandle = Stream.PropertyKey(rawValue: "kCFStreamPropertySocketNativeHandle")

@@ -2,7 +2,8 @@ internal import Causeway
 internal import CausewaySystem
 internal import Foundation
 
-/// The common part of input and output streams: stores the state and delivers events in the stream's run loops or on its queue.
+/// The common part of input and output streams: stores a stream's state, and delivers events in the stream's run loops
+/// or on the stream's queue.
 final class StreamCore: Sendable {
     enum Direction: Sendable { case input, output }
 
@@ -65,8 +66,8 @@ final class StreamCore: Sendable {
     func open() {
         guard state.withLock({ $0.progress.openCalled() }) else { return }
         link.open(self)
-        // The other stream may already have opened the link, or the link may already have failed. Then no later change of the link causes
-        // an event, so schedule the delivery here.
+        // The other stream may already have opened the link, or the link may already have failed. In these cases, no
+        // later change of the link causes an event, so schedule the delivery here.
         poke()
     }
 
@@ -125,14 +126,14 @@ final class StreamCore: Sendable {
         for place in places { place.wake() }
     }
 
-    /// Delivers one event. Other events are delivered in later turns of the run loop, so that a busy stream does not
-    /// block its run loop.
+    /// Delivers one event. Further events are delivered in later turns of the run loop, so that a busy stream does not
+    /// block the run loop.
     ///
-    /// Reads the pipe's state under the lock. An earlier snapshot could report bytes that a read has consumed meanwhile, and the delegate
-    /// would then miss the event for later bytes.
+    /// Reads the pipe's state under the lock. An earlier snapshot could show bytes that a read has consumed meanwhile.
+    /// The delegate would get an event for these, but none for later bytes.
     private func tell() {
         let next = state.withLock { state -> Unchecked<(Stream?, (any StreamDelegate)?, Stream.Event?)> in
-            // Return the stream and the delegate even if there is no event. If these are the only references, they must
+            // Return the stream and the delegate even if there is no event. These may be the last references. They must
             // be released outside the lock, because the stream's deinit acquires the lock.
             let (stream, delegate) = (faces.value.stream, faces.value.delegate)
             guard !state.isTelling, stream != nil, delegate != nil else { return Unchecked((stream, delegate, nil)) }
@@ -150,12 +151,13 @@ final class StreamCore: Sendable {
 
 /// The transport behind a stream pair: a connection, a socket, or the pipe in a bound pair.
 protocol StreamLink: Sendable {
-    /// Called when either stream is opened. The link calls `opened()` on the core once it is ready.
+    /// Called when either stream is opened. When the link is ready, it calls `opened()` on the core.
     func open(_ core: StreamCore)
     func closed(_ direction: StreamCore.Direction)
-    /// Calls `body` once a closed stream's content was sent or can no longer be sent.
+    /// Calls `body` once, when all content of the output stream was sent or can no longer be sent.
     func whenEnded(_ body: @escaping @Sendable () -> Void)
     func property(_ key: Stream.PropertyKey) -> AnyObject?
-    /// Returns whether the property is known and can still be set.
+    /// Sets a property. Returns whether this succeeded: the property must be known and still be changeable, and the
+    /// value must be valid.
     func setProperty(_ value: AnyObject?, _ key: Stream.PropertyKey) -> Bool
 }

@@ -1,17 +1,17 @@
 internal import Causeway
 internal import Foundation
 
-/// The state of a stream, and the next event for its delegate. Has no side effects.
+/// The state of a stream, and the next event for its delegate. This type has no side effects.
 ///
 /// The open event comes first. The event for available bytes or space is delivered once, and again only after the next
-/// read or write: a delegate that neither reads nor writes does not get this event again. The end or an error is
-/// delivered once, after all available bytes. Nothing is delivered after a close.
+/// read or write. So a delegate that neither reads nor writes does not get this event again. The event for the end or
+/// for an error is delivered once, after all available bytes were read. Nothing is delivered after a close.
 struct StreamProgress: Sendable {
     /// The state of the underlying pipe.
     struct Facts: Sendable {
         /// Whether there are bytes to read, or space to write.
         var isReady = false
-        /// Whether all bytes were read.
+        /// Whether the writer has finished and all bytes were read.
         var isAtEnd = false
         var failure: NWError?
     }
@@ -26,7 +26,7 @@ struct StreamProgress: Sendable {
     private var hasToldEnd = false
     private var hasToldFailure = false
 
-    /// Records a call to `open`. Returns whether it was the first.
+    /// Records a call to `open`. Returns whether it was the first call.
     mutating func openCalled() -> Bool {
         guard phase == .notOpen else { return false }
         phase = .opening
@@ -38,7 +38,7 @@ struct StreamProgress: Sendable {
     /// Records an attempt to read or write.
     mutating func touched() { isArmed = true }
 
-    /// Records a call to `close`. Returns whether it was the first.
+    /// Records a call to `close`. Returns whether it was the first call.
     mutating func closeCalled() -> Bool {
         defer { phase = .closed }
         return phase != .closed

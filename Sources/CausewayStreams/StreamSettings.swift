@@ -1,16 +1,17 @@
 internal import Causeway
 internal import Foundation
 
-/// The properties set on a stream pair before opening.
+/// The properties that were set on a stream pair before it was opened.
 struct StreamSettings: Sendable {
-    /// A property with a valid value.
+    /// The change that results from setting a property.
     enum Change: Sendable {
         case level(String)
         case options(NWProtocolTLS.Options)
         case validatesChain(Bool), peerName(String)
         case forbidsCellular(Bool), allowsExpensive(Bool), allowsConstrained(Bool)
         case proxy(ProxyConfiguration)
-        /// An unusable proxy setting. The connection fails; otherwise the stream would bypass the proxy.
+        /// A proxy setting that cannot be used. It makes the connection fail, because otherwise the stream would bypass
+        /// the proxy.
         case unusableProxy
         case several([Change])
 
@@ -88,7 +89,8 @@ struct StreamSettings: Sendable {
         return value as? Bool ?? (value as? NSNumber)?.boolValue
     }
 
-    /// A copy of the program's options, which other connections may use too. Those must validate peers as before.
+    /// The TLS options: a copy of the program's options with the other properties' settings. It is a copy because other
+    /// connections may use the same options, and must validate their peers as before.
     private var security: NWProtocolTLS.Options {
         let options = options?.copyOptions() as? NWProtocolTLS.Options ?? NWProtocolTLS.Options()
         let security = options.securityProtocolOptions
@@ -140,7 +142,8 @@ extension StreamSettings.Change {
         }
     }
 
-    /// The SOCKS proxy property, and the keys in its dictionary, which are not properties themselves.
+    /// The SOCKS proxy property, and the keys in its dictionary. These keys are not properties, so setting one of them
+    /// is an error.
     private static let proxyKeys: Set = [
         kCFStreamPropertySOCKSProxy, kCFStreamPropertySOCKSProxyHost, kCFStreamPropertySOCKSProxyPort,
         kCFStreamPropertySOCKSVersion, kCFStreamPropertySOCKSUser, kCFStreamPropertySOCKSPassword,
@@ -153,14 +156,14 @@ extension StreamSettings.Change {
         return .proxy(proxy)
     }
 
-    /// SSL 2 and SSL 3 are insecure and not supported.
+    /// The supported security levels. SSL 2 and SSL 3 are insecure and therefore not supported.
     private static let levels = [
         StreamSocketSecurityLevel.none, StreamSocketSecurityLevel.tlSv1, StreamSocketSecurityLevel.negotiatedSSL,
     ].map(\.rawValue)
 }
 
 extension NWError {
-    /// The error as an `NSError`, in the domains that Foundation streams use.
+    /// The error as an `NSError`. Its domain is one of those that Foundation streams use.
     var streamError: NSError {
         let (domain, code): (String, Int) =
             switch self {

@@ -2,7 +2,8 @@ public import Causeway
 
 // SOCKS setting names, for a stream property and for the proxy dictionary of a URL session.
 
-/// The stream property for a SOCKS proxy: a dictionary of settings. A session's proxy dictionary uses the same key and value.
+/// The stream property for a SOCKS proxy: a dictionary of settings. The proxy dictionary of a URL session can contain
+/// the same key and value.
 public let kCFStreamPropertySOCKSProxy: CFString = "kCFStreamPropertySOCKSProxy"
 /// The key for the SOCKS proxy host.
 public let kCFStreamPropertySOCKSProxyHost: CFString = "SOCKSProxy"

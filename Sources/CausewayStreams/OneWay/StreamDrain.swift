@@ -6,8 +6,8 @@ package import Foundation
 package final class StreamDrain: StreamLink {
     /// The receiver of the bytes.
     package struct Channel: Sendable {
-        /// Writes bytes and returns the accepted count; `nil` if the channel failed. After a partial write, the channel's owner must call
-        /// ``StreamDrain/move()`` when there is space again.
+        /// Writes bytes and returns the accepted count; `nil` if the channel failed. If the channel has not accepted
+        /// all bytes, its owner must call ``StreamDrain/move()`` when there is space again.
         package var write: @Sendable (Data) -> Int?
         /// Called once, when the program has closed the stream and all bytes are written.
         package var end: @Sendable () -> Void
@@ -18,9 +18,10 @@ package final class StreamDrain: StreamLink {
     }
 
     private struct State: Sendable {
-        /// `nil` before the start and after the end.
+        /// The channel; `nil` before ``start(_:)`` and after the stream has ended.
         var channel: Channel?
-        /// Bytes read from the pipe but not yet accepted by the channel. Changed only by the thread in ``move()``.
+        /// Bytes read from the pipe but not yet accepted by the channel. Only the thread that runs ``move()`` changes
+        /// this value.
         var piece = Data()
         var isMoving = false
         var mustRepeat = false
@@ -43,7 +44,7 @@ package final class StreamDrain: StreamLink {
     /// Creates the stream. Call this once.
     package func makeStream() -> OutputStream { PipedOutputStream(StreamCore(.output, pipe, self)) }
 
-    /// Sets the channel and moves waiting bytes. The channel is released after the end.
+    /// Sets the channel and moves waiting bytes. The channel is released after the stream has ended.
     package func start(_ channel: Channel) {
         state.withLock { if !$0.hasEnded { $0.channel = channel } }
         move()
@@ -55,7 +56,8 @@ package final class StreamDrain: StreamLink {
         finish()
     }
 
-    /// Moves bytes while the channel accepts them. Call this when space becomes available. Thread-safe: one thread moves at a time.
+    /// Moves bytes from the pipe to the channel while the channel accepts them. Call this when the channel has space
+    /// again. May be called from any thread; one thread at a time moves bytes.
     package func move() {
         while let channel = begin() {
             moveBytes(into: channel)
@@ -81,7 +83,8 @@ package final class StreamDrain: StreamLink {
     }
 
     private func moveBytes(into channel: Channel) {
-        // Read this before the bytes: if the writer had finished at this time, the loop below reads all its bytes.
+        // Read this flag before the bytes: if the writer has finished by now, the loop below reads all bytes that it
+        // has written.
         let hasFinished = pipe.hasFinished
         while pipe.failure == nil, let piece = nextPiece() {
             guard let count = channel.write(piece) else { return fail(.posix(.ECONNRESET)) }
@@ -94,7 +97,8 @@ package final class StreamDrain: StreamLink {
         finish()
     }
 
-    /// Returns bytes not yet accepted by the channel, or the program's next bytes; `nil` if there are none.
+    /// Returns the bytes that the channel has not accepted yet or, if there are none, the next bytes from the pipe;
+    /// `nil` if the pipe is empty.
     private func nextPiece() -> Data? {
         let piece = state.withLock { $0.piece }
         guard piece.isEmpty else { return piece }

@@ -2,9 +2,11 @@ package import Causeway
 internal import CausewaySystem
 package import Foundation
 
-/// The source for an input stream whose bytes are passed in by calls, for example from a channel in a multiplexed protocol.
+/// The source for an input stream whose bytes come from calls to ``put(_:)``, for example from a channel in a
+/// multiplexed protocol.
 ///
-/// The stream retains the feed, and the feed's closures may retain its source. To avoid a cycle, the source refers to the feed weakly.
+/// The stream retains the feed, and the feed's closures may retain the object that calls ``put(_:)``. To avoid a cycle,
+/// that object should refer to the feed weakly.
 package final class StreamFeed: StreamLink {
     private struct Account: Sendable {
         /// Number of bytes added to the pipe.
@@ -33,7 +35,7 @@ package final class StreamFeed: StreamLink {
     /// Creates the stream. Call this once.
     package func makeStream() -> InputStream { PipedInputStream(StreamCore(.input, pipe, self)) }
 
-    /// Adds bytes. Returns whether all bytes fit; `false` also if the stream is closed.
+    /// Adds bytes. Returns whether all bytes were added: `false` if some did not fit, and also if the stream is closed.
     package func put(_ data: Data) -> Bool {
         let count = data.withUnsafeBytes { pipe.write($0) }
         account.withLock { $0.put += count }
@@ -42,10 +44,10 @@ package final class StreamFeed: StreamLink {
         return count == data.count
     }
 
-    /// Ends the stream after all added bytes.
+    /// Ends the stream. The program can still read the bytes added before.
     package func finish() { pipe.finish() }
 
-    /// Ends the stream with an error after all added bytes.
+    /// Ends the stream with an error. The program can still read the bytes added before.
     package func fail(_ error: NWError) { pipe.fail(error) }
 
     private func reportRead() {
