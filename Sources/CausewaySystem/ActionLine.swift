@@ -5,8 +5,8 @@
 /// only add to the queue. The state machine's lock also protects this queue. The type is `public` only because the
 /// compiler does not specialize `package` types across modules.
 @frozen public struct ActionLine<Action: Sendable>: Sendable {
-    /// The added actions. `add` on an empty queue stores its argument without a copy, which is the usual case: most
-    /// state machines have performed all actions before the next call.
+    /// The added actions. Most state machines perform all actions before the next call. The queue is then empty, and
+    /// `add` stores its argument without a copy.
     @usableFromInline var actions: [Action] = []
     /// The number of actions already removed from the front.
     @usableFromInline var position: Int32 = 0
@@ -27,7 +27,7 @@
 
     /// Moves all actions in `added` to the queue. Returns whether the caller must perform them.
     ///
-    /// Both arrays keep their storage: if the queue is empty, they exchange it.
+    /// No storage is released: if the queue is empty, `added` and the queue exchange their storage.
     @inlinable public mutating func move(_ added: inout [Action]) -> Bool {
         if actions.isEmpty {
             swap(&actions, &added)
@@ -38,8 +38,8 @@
         return beginsPerforming()
     }
 
-    /// Moves all actions to `batch`, in reverse order, so that the caller removes them from the end. If the result is
-    /// `false`, there are no actions, and the caller must stop performing actions.
+    /// Moves all actions to `batch`, in reverse order, so that the caller can remove the next action from the end of
+    /// `batch`. If the result is `false`, there are no actions, and the caller must stop performing actions.
     ///
     /// Taking a whole batch needs the lock only once and copies no actions. If there are no actions, a queue that keeps
     /// its storage takes over the batch's storage.
@@ -66,7 +66,8 @@
     @inlinable public mutating func next() -> Action? {
         guard Int(position) < actions.count else {
             isPerforming = false
-            // Release the storage, because most state machines are idle after their first actions.
+            // Release the storage if the queue need not keep it: most state machines are idle after their first
+            // actions.
             if keepsStorage { actions.removeAll(keepingCapacity: true) } else { actions = [] }
             position = 0
             return nil

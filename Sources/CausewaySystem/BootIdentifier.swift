@@ -1,5 +1,5 @@
-/// Identifies the time since the system started. A different identifier means that unwritten file content may have been
-/// lost.
+/// Identifies the current boot. A new identifier means that the system has restarted, and file content that was not yet
+/// on disk may have been lost.
 package enum BootIdentifier {
     /// The kernel's identifier; `nil` if it cannot be read.
     package static let current: String? = SmallFile.text("/proc/sys/kernel/random/boot_id", limit: 64).flatMap { text in

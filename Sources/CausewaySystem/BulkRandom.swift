@@ -14,7 +14,8 @@ package struct BulkRandom: RandomNumberGenerator, Sendable {
             buffer.baseAddress.map { getentropy($0, buffer.count) == 0 } ?? false
         }
         guard isFilled else {
-            // If getentropy fails, the standard library uses another source. If none works, it ends the program.
+            // If getentropy fails, the standard library uses another source. If no source works, the library ends the
+            // program.
             numbers = []
             var system = SystemRandomNumberGenerator()
             return system.next()

@@ -2,13 +2,15 @@ internal import CCausewayLinux
 
 /// A program that continues after this process has ended.
 package enum DetachedProcess {
-    /// Starts a program without this process's files, terminal and signal handling. Blocks until the program runs.
+    /// Starts a program that inherits neither this process's open files nor its terminal nor its signal handling.
+    /// Blocks until the program runs.
     ///
     /// - Parameters:
     ///   - path: The program's path.
     ///   - arguments: The arguments after the program name.
     ///   - environment: The program's environment variables.
-    /// - Throws: The failed call's error, such as `ENOENT`; `EPERM` in a process with more rights than its user.
+    /// - Throws: The failed call's error, such as `ENOENT`; `EPERM` if this process has more rights than its user, for
+    ///   example because of the set-user-ID bit.
     package static func start(
         _ path: String, arguments: [String], environment: [String: String]
     ) throws(SystemError) {
@@ -20,8 +22,8 @@ package enum DetachedProcess {
         try check(cw_detached_start(path, words, values), "execve")
     }
 
-    /// Returns whether a file is an executable that contains a text, and that only this user and the superuser can
-    /// change: it belongs to one of them, and neither its group nor others can write it. Reads the file.
+    /// Returns whether a file is an executable that contains `text` and that only this user and the superuser can
+    /// change: the file belongs to one of them, and neither its group nor others can write it. Reads the file.
     package static func isProgram(_ path: String, containing text: String) -> Bool {
         cw_program_contains(path, text) == 1
     }

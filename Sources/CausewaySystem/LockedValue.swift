@@ -4,9 +4,9 @@ public import Synchronization
 /// A value protected by a lock.
 ///
 /// This is the standard library's `Mutex` with annotations for ThreadSanitizer. The library's own locking is not
-/// instrumented on Linux: without annotations, the sanitizer reports every access to a locked value as a race. Outside
-/// sanitizer builds they do nothing. The type is `public` only because the compiler does not specialize `package` types
-/// across modules.
+/// instrumented on Linux: without annotations, the sanitizer reports every access to a locked value as a race. In other
+/// builds the annotations do nothing. The type is `public` only because the compiler does not specialize `package`
+/// types across modules.
 @frozen public struct LockedValue<Value: ~Copyable>: ~Copyable {
     @usableFromInline let mutex: Mutex<Value>
 

@@ -1,9 +1,10 @@
 internal import CCausewayLinux
 
-/// Reports when tasks wait for memory (the kernel's pressure stall information, `Documentation/accounting/psi.rst` in
-/// its sources).
+/// Reports when tasks wait for memory (pressure stall information, `Documentation/accounting/psi.rst` in the kernel's
+/// sources).
 ///
-/// One thread waits for all observers. It ends when no observer is left. Nothing is reported without kernel support.
+/// One thread waits on behalf of all observers, and ends when no observer is left. A kernel without this feature
+/// reports nothing.
 package final class MemoryPressure: Sendable {
     /// The condition to report: tasks waited 150 ms within 2 s. Only privileged programs may use a shorter window.
     private static let trigger = "some 150000 2000000"
@@ -60,7 +61,7 @@ package final class MemoryPressure: Sendable {
     private func start() -> Bool {
         let number = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
         guard number >= 0, wake >= 0 else { return false }
-        // The kernel expects the terminating zero.
+        // The kernel expects a zero byte at the end of the text.
         let isSet = Self.trigger.withCString { write(number, $0, Self.trigger.utf8.count + 1) } > 0
         guard isSet, (try? System.startThread(named: "memory-pressure") { self.watch(number) }) != nil else {
             _ = cw_close(number)

@@ -6,7 +6,7 @@ package enum PACProcess {
     package static var problem: String? { loaded }
     private static let loaded: String? = cw_script_load().map { String(cString: $0) }
 
-    /// Tries to load an engine under another library name. Returns the error; `nil` on success.
+    /// Tries to load a script engine from the library `name`. Returns the error; `nil` on success.
     package static func probe(_ name: String) -> String? {
         var message = [CChar](repeating: 0, count: 512)
         if cw_script_probe(name, &message, message.count) { return nil }
@@ -17,9 +17,9 @@ package enum PACProcess {
     /// loop.
     ///
     /// - Parameters:
-    ///   - prelude: A function's source. Its first parameter is `ask`, a function that sends a message; the arguments
-    ///     follow.
-    ///   - arguments: UTF-8 text.
+    ///   - prelude: The source of a JavaScript function. The function gets `ask`, which is a function that sends a
+    ///     message, and then the arguments.
+    ///   - arguments: The arguments in UTF-8.
     /// - Returns: The process descriptor, which is readable after the process has ended, and a socket for its messages.
     /// - Throws: The failed call's error, such as `EMFILE`.
     package static func start(

@@ -106,15 +106,15 @@ package enum System {
     /// Checks that Dispatch can open the descriptors for one more source: epoll, wake-up, three clocks and a signal.
     /// Otherwise Dispatch would trap.
     ///
-    /// Call this function before you create a source or call `asyncAfter`. Causeway's `DispatchQueue.call(after:_:)` needs
-    /// no descriptor.
+    /// Call this function before you create a source or call `asyncAfter`. `DispatchQueue.call(after:_:)` of Causeway
+    /// needs no descriptor.
     ///
-    /// - Throws: The first error when a file cannot be opened, such as `EMFILE`.
+    /// - Throws: The error of the first descriptor that cannot be opened, such as `EMFILE`.
     package static func checkRoomForSource() throws(SystemError) { try checkRoom(forFiles: 6) }
 
     /// Checks that this process can still open `count` files.
     ///
-    /// - Throws: The first error when a file cannot be opened, such as `EMFILE`.
+    /// - Throws: The error of the first file that cannot be opened, such as `EMFILE`.
     package static func checkRoom(forFiles count: Int) throws(SystemError) {
         var opened: [CInt] = []
         defer { for fd in opened { close(fd) } }

@@ -1,4 +1,4 @@
-/// A state behind a lock whose changes request actions, such as transport or observer calls.
+/// A state that a lock protects. A change of the state requests actions, such as calls to a transport or an observer.
 ///
 /// The lock protects the state and the actions' order. It is not held while an action runs, so an action can change the
 /// state again. The types are `public` only because the compiler does not specialize `package` types across modules.
@@ -15,13 +15,14 @@ public protocol SequencedState: ~Copyable {
 extension LockedValue where Value: SequencedState & ~Copyable {
     /// Changes the state under the lock, then performs the requested actions without it.
     ///
-    /// One thread at a time performs actions. If another thread already performs actions, or if `perform` called this
-    /// function, that thread also performs this change's actions, after the earlier actions.
+    /// One thread at a time performs actions. If another thread is performing actions, that thread also performs this
+    /// change's actions, after the earlier actions. If `perform` called this function, this change's actions follow
+    /// when `perform` returns.
     @inlinable @discardableResult
     public borrowing func change<Result: Sendable>(
         _ body: (inout Value) -> Result, perform: (Value.Action) -> Void
     ) -> Result {
-        // Take a batch at a time: it needs the lock only once.
+        // Take the actions in batches: each batch needs the lock only once.
         var batch: [Value.Action] = []
         var (result, mustPerform) = withLock { state -> (Result, Bool) in
             let result = body(&state)

@@ -2,12 +2,12 @@ internal import CCausewayLinux
 
 /// The calling thread's own data.
 package enum ThreadLocal {
-    /// A buffer for one read. It is valid until the thread reads again, so do not keep it.
+    /// A buffer for one read. Its content is valid until the thread's next read, so do not keep the buffer.
     package static var scratch: UnsafeMutableRawBufferPointer {
         UnsafeMutableRawBufferPointer(start: cw_scratch(), count: Int(CW_SCRATCH_SIZE))
     }
 
-    /// Transfers ownership of the scratch block to the caller, which must release it with `free`.
+    /// Transfers ownership of the ``scratch`` buffer to the caller, which must release the buffer with `free`.
     package static func takeScratch() -> UnsafeMutableRawPointer { cw_take_scratch() }
 
     /// Identifies the task running on this thread; 0 outside tasks. After the task has ended, another task may get this
@@ -26,7 +26,7 @@ package enum ThreadLocal {
         set { cw_set_thread_word(0, newValue) }
     }
 
-    /// The delivery that is calling the program's code on this thread.
+    /// The delivery (a list of callbacks) that is calling the program's code on this thread.
     package static var delivery: UnsafeMutableRawPointer? {
         get { cw_thread_word(1) }
         set { cw_set_thread_word(1, newValue) }

@@ -73,7 +73,8 @@ package final class WorkerProcess: Sendable {
         return bytes
     }
 
-    /// Returns the number of bytes that a call moved. Waits if it would block.
+    /// Returns the number of bytes that a socket call moved. If the call would block, waits until the socket is ready
+    /// and returns 0.
     private func moved(
         _ result: Int, _ call: String, for events: CInt, until deadline: Duration
     ) throws(SystemError) -> Int {
@@ -90,6 +91,6 @@ package final class WorkerProcess: Sendable {
 }
 
 extension Duration {
-    /// The milliseconds below a full second.
+    /// The milliseconds beyond the whole seconds.
     fileprivate var milliseconds: Int64 { components.attoseconds / 1_000_000_000_000_000 }
 }

@@ -15,8 +15,8 @@ package final class AppendFile: Sendable {
     /// The file size in bytes.
     package var byteCount: Int { size.withLock { $0 } }
 
-    /// Appends bytes. After a failure the file is unchanged if the system can shorten it; otherwise some of the bytes
-    /// remain at its end.
+    /// Appends bytes. After a failure, removes the bytes that were already written. If they cannot be removed, they
+    /// remain at the file's end.
     package func append(_ bytes: [UInt8]) throws(SystemError) {
         try size.withLock { size throws(SystemError) in
             try write(bytes, at: size)
@@ -55,7 +55,7 @@ package final class AppendFile: Sendable {
         }
     }
 
-    /// Returns the content from the start.
+    /// Returns the whole content.
     package func content() -> [UInt8] { SystemFile.content(of: file, size: byteCount) }
 }
 
@@ -65,8 +65,8 @@ extension PrivateDirectory {
 
     /// Opens a directory, and creates it if needed.
     ///
-    /// - Throws: `SystemError` with the reason: `ELOOP` for a symbolic link, `EPERM` for another user's directory, or
-    ///   for one that others can read or write.
+    /// - Throws: `SystemError` with the reason: `ELOOP` for a symbolic link, `EPERM` for a directory that belongs to
+    ///   another user, or that other users can read or write.
     package static func open(_ path: String) throws(SystemError) -> PrivateDirectory {
         if let directory = PrivateDirectory(path) { return directory }
         var facts = stat()
@@ -93,8 +93,8 @@ extension PrivateDirectory {
     }
 
     /// Replaces a file, or creates it. When the call returns, the new content and the name are on disk. After a failure
-    /// the old file is usually unchanged; only if the final directory synchronization fails, the new content may be in
-    /// place.
+    /// the old file is unchanged, with one exception: if only the final synchronization of the directory fails, the
+    /// file has the new content.
     package func replaceDurably(_ name: String, with pieces: [[UInt8]]) throws(SystemError) {
         try writeDurably(name) { (number) throws(SystemError) in
             for piece in pieces { try Self.writeAll(piece, to: number) }
@@ -166,7 +166,7 @@ extension PrivateDirectory {
             guard renameat(descriptor.rawValue, temporary, descriptor.rawValue, name) == 0 else {
                 throw SystemError(errno: errno, call: "rename")
             }
-            // Without this, the old file can reappear after a power failure.
+            // Synchronize the directory: otherwise the old file could reappear after a power failure.
             guard fsync(descriptor.rawValue) == 0 else { throw SystemError(errno: errno, call: "fsync") }
         } catch {
             remove(temporary)
@@ -183,5 +183,5 @@ extension PrivateDirectory {
     }
 }
 
-/// Calls open(2), whose name is hidden by a method in the type.
+/// Calls open(2). In the type, a method with the same name hides this function.
 private func openRead(_ path: String) -> CInt { open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) }

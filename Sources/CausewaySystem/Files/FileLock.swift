@@ -7,7 +7,8 @@ package final class FileLock: Sendable {
 
     fileprivate init(_ file: consuming Descriptor) { self.file = file }
 
-    // Do not only close the file: a child that was just forked keeps the lock until it runs its program.
+    // Unlock the file before it is closed: otherwise a child that was just forked would keep the lock until it runs its
+    // program.
     deinit { _ = cw_unlock_file(file.rawValue) }
 }
 
@@ -21,7 +22,7 @@ extension PrivateDirectory {
         return FileLock(file)
     }
 
-    /// Returns whether another process or an object in this process holds the lock. Never takes the lock itself.
+    /// Returns whether another process or an object in this process holds the lock. Does not take the lock.
     package func isLocked(_ name: String) -> Bool {
         guard let file = open(name, isCreated: false) else { return false }
         return cw_file_is_locked(file.rawValue) > 0

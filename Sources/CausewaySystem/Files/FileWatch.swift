@@ -33,10 +33,10 @@ package struct FileWatch: ~Copyable, Sendable {
         self.descriptor = descriptor
     }
 
-    /// The descriptor to wait on. This value keeps its ownership.
+    /// The descriptor to wait on. The watch keeps ownership of the descriptor.
     package var rawValue: CInt { descriptor.rawValue }
 
-    /// Transfers ownership of the descriptor: the caller must close it.
+    /// Transfers ownership of the descriptor to the caller, which must close it.
     package consuming func release() -> CInt { descriptor.release() }
 
     /// Reads pending events. Returns whether a watched file may have changed.

@@ -19,7 +19,7 @@ package final class PrivateDirectory: Sendable {
     package static let maximumCount = 100_000
     /// The prefix for temporary file names.
     package static let temporaryPrefix = ".new-"
-    /// The age in nanoseconds from which a temporary file can no longer belong to a running write.
+    /// The age, in nanoseconds, after which a temporary file counts as abandoned. No write takes an hour.
     private static let temporaryAge: Int64 = 3_600_000_000_000
     /// The number of attempts to get a lock, 10 ms apart.
     private static let lockAttempts = 200
@@ -78,7 +78,7 @@ package final class PrivateDirectory: Sendable {
         return fstat(descriptor.rawValue, &facts) == 0 && facts.st_nlink == 0
     }
 
-    /// Returns the modification time. Times before 1678 and after 2261, which a file can have, are clamped.
+    /// Returns the modification time. A file can have a time before 1678 or after 2261; such times are clamped.
     static func time(_ facts: stat) -> Int64 {
         let seconds = min(max(Int64(facts.st_mtim.tv_sec), -9_214_646_400), 9_214_646_400)
         return seconds * 1_000_000_000 + min(max(Int64(facts.st_mtim.tv_nsec), 0), 999_999_999)
@@ -120,9 +120,9 @@ package final class PrivateDirectory: Sendable {
     }
 
     /// Returns the user's own files in this directory, at most ``maximumCount``, in no particular order. Returns `nil`
-    /// if the directory cannot be read now, for example without a free descriptor.
+    /// if the directory cannot be read now, for example because the process has no free descriptor.
     package func list() -> [Entry]? {
-        // The stream needs its own descriptor, because reading moves the descriptor's position.
+        // The directory stream needs its own descriptor, because reading a directory moves the descriptor's position.
         let number = Self.retrying { openat(descriptor.rawValue, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         guard number >= 0 else { return nil }
         guard let stream = fdopendir(number) else {
@@ -190,7 +190,7 @@ package final class PrivateDirectory: Sendable {
     /// Removes a file. A missing file is no error.
     package func remove(_ name: String) { _ = unlinkat(descriptor.rawValue, name, 0) }
 
-    /// Removes temporary files that processes left behind, among these files.
+    /// Removes the temporary files among `entries` that processes left behind.
     package func removeAbandoned(_ entries: [Entry]) {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
@@ -210,7 +210,8 @@ package final class PrivateDirectory: Sendable {
         guard let file = open(name, isCreated: true) else { return nil }
         for _ in 0..<Self.lockAttempts {
             if flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 {
-                // Do not only close the file: a child that was just forked keeps the lock until it runs its program.
+                // Unlock the file before it is closed: otherwise a child that was just forked would keep the lock until
+                // it runs its program.
                 defer { _ = flock(file.rawValue, LOCK_UN) }
                 return body()
             }
@@ -220,8 +221,8 @@ package final class PrivateDirectory: Sendable {
     }
 }
 
-/// Calls open(2), whose name is hidden by a method in the type.
+/// Calls open(2). In the type, a method with the same name hides this function.
 private func openPath(_ path: String, _ flags: CInt) -> CInt { open(path, flags) }
 
-/// Calls write(2), whose name is hidden by a method in the type.
+/// Calls write(2). In the type, a method with the same name hides this function.
 private func writeBytes(_ number: CInt, _ bytes: UnsafeRawPointer, _ count: Int) -> Int { write(number, bytes, count) }

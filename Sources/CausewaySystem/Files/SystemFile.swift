@@ -1,11 +1,12 @@
 internal import CCausewayLinux
 
-/// Files in directories that others may use too.
+/// Reads and renames files in directories that other users and processes may use too.
 package enum SystemFile {
     /// Renames a file within its file system, in one step, unless the new name exists. Blocks.
     ///
     /// On file systems that cannot do this in one step (NFS, some FUSE file systems), both names exist for a moment. On
-    /// file systems without hard links, another process may create the new name in between; its file is then replaced.
+    /// file systems without hard links, another process may create a file with the new name in the meantime; that file
+    /// is then replaced.
     ///
     /// - Parameters:
     ///   - name: The file's name.

@@ -1,6 +1,6 @@
 package import CausewayWire
 
-/// Generic netlink. Each call waits some microseconds for the kernel.
+/// Requests over generic netlink. Each call waits some microseconds for the kernel.
 extension NetlinkSocket {
     /// Returns the identifier for the generic netlink family `name`.
     ///

@@ -24,11 +24,12 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         package static let all: Groups = [.links, .addresses, .routes, .rules]
     }
 
-    /// The result of one receive.
+    /// The result of one receive call.
     package enum Reception: Equatable, Sendable {
         /// A datagram with this byte count is in the buffer.
         case datagram(Int)
-        /// The datagram's byte count, which exceeds the buffer. The remaining bytes are lost.
+        /// A datagram was longer than the buffer, and the bytes that did not fit are lost. The value is the datagram's
+        /// byte count.
         case truncated(Int)
         /// The socket's receive buffer overflowed: some datagrams are lost.
         case overrun
@@ -40,7 +41,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
     package static let bufferSize = 32 * 1024
     /// The maximum number of attempts for a listing that changes while it is read.
     static let attemptLimit = 10
-    /// The maximum number of datagrams that one ``drainChanges()`` reads.
+    /// The maximum number of datagrams that one call of ``drainChanges()`` reads.
     static let drainLimit = 256
 
     private let descriptor: Descriptor
@@ -64,7 +65,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         vocabulary = .generic
     }
 
-    /// The descriptor to wait on. This value keeps its ownership.
+    /// The descriptor to wait on. The socket keeps ownership of the descriptor.
     package var rawValue: CInt { descriptor.rawValue }
 
     /// Transfers ownership of the descriptor to the caller.
@@ -211,8 +212,8 @@ package struct NetlinkSocket: ~Copyable, Sendable {
 
     /// Reads pending notifications. Returns whether they may change which peers can be reached.
     ///
-    /// An overrun counts as a change, because its content is unknown. At most ``drainLimit`` datagrams are read: if
-    /// there are more, the socket stays readable.
+    /// Lost notifications count as a change, because their content is unknown. At most ``drainLimit`` datagrams are
+    /// read: if there are more, the socket stays readable.
     package borrowing func drainChanges() throws(SystemError) -> Bool {
         var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
         var changed = false

@@ -1,14 +1,14 @@
 package import CausewayTypes
 package import CausewayWire
 
-/// Describes an existing connection's path from its local address.
+/// Describes an existing connection's path, given the connection's local address.
 ///
 /// Each call queries the kernel and takes some tens of microseconds, so call it only when a user asks for the path. The
 /// results apply to the calling thread's network namespace. If the kernel cannot be queried, the results are empty,
 /// because a missing description is no reason for a connection to fail.
 package enum NetworkPathFacts {
-    /// Returns the interface that holds the local address `address`. If `address` has a scope, returns its interface
-    /// without a query.
+    /// Returns the interface that holds the local address `address`. If `address` has a scope, returns the scope's
+    /// interface without a query.
     ///
     /// Returns `nil` if no interface has the address, for example after it was removed, and for `0.0.0.0`.
     package static func interface(holding address: IPv4Address) -> NWInterface? {
@@ -19,8 +19,8 @@ package enum NetworkPathFacts {
         return address.bits >> 24 == 127 ? loopback : nil
     }
 
-    /// Returns the interface that holds the local address `address`. If `address` has a scope, returns its interface
-    /// without a query.
+    /// Returns the interface that holds the local address `address`. If `address` has a scope, returns the scope's
+    /// interface without a query.
     ///
     /// An IPv4-mapped address is looked up as an IPv4 address. Returns `nil` if no interface has the address, and for
     /// `::`.

@@ -66,7 +66,8 @@ extension NetworkSnapshot {
                         priority: route.metric.priority, table: route.table))
             }
         }
-        // The position is part of the key: equal routes keep the kernel's order, because the sort is not stable.
+        // The sort is not stable. The position is therefore part of the key, so that equal routes keep the kernel's
+        // order.
         return found.enumerated().sorted { preference($0) < preference($1) }.map(\.element)
     }
 

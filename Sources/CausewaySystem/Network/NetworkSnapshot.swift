@@ -15,7 +15,7 @@ package struct NetworkSnapshot: Equatable, Sendable {
 
     /// A network interface with its addresses.
     package struct Interface: Equatable, Sendable {
-        /// Name, index and type.
+        /// The interface's name, index and type.
         package var interface: NWInterface
         /// The kernel's other data about the interface.
         package var link: NetlinkLink
@@ -50,7 +50,7 @@ package struct NetworkSnapshot: Equatable, Sendable {
         package var interface: NWInterface
         /// The route's metric. A lower metric is preferred.
         package var priority: UInt32
-        /// The routing table, ``NetlinkRoute/mainTable`` unless policy routing is in use.
+        /// The routing table: ``NetlinkRoute/mainTable``, unless the host uses policy routing.
         package var table: UInt32
 
         package init(
@@ -79,7 +79,7 @@ package struct NetworkSnapshot: Equatable, Sendable {
         interfaces.first { $0.interface.index == index }
     }
 
-    /// Returns one interface's routers, or all interfaces' routers, without duplicates.
+    /// Returns the routers on `interface`, or on all interfaces if it is `nil`, without duplicates.
     package func gateways(of interface: NWInterface? = nil) -> [InternetAddress] {
         var gateways: [InternetAddress] = []
         for route in defaultRoutes where interface == nil || route.interface.index == interface?.index {

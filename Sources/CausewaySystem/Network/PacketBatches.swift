@@ -1,11 +1,11 @@
 internal import CCausewayLinux
 
-/// Collects packets of one size to several peers, and sends them with few system calls.
+/// Collects packets of equal size for several peers, and sends the packets with few system calls.
 package struct PacketBatch: Sendable {
     private let byteCount: Int
     private let peers: [cw_address]
     private var bytes: [UInt8] = []
-    /// Each packet's peer index.
+    /// For each packet, the peer's index in `peers`.
     private var places: [UInt32] = []
 
     /// - Parameters:
@@ -20,11 +20,11 @@ package struct PacketBatch: Sendable {
 
     package var count: Int { places.count }
 
-    /// Adds a packet. `write` appends its bytes.
+    /// Adds a packet.
     ///
     /// - Parameters:
-    ///   - peer: The peer's index in the list.
-    ///   - write: Appends exactly the packet size in bytes.
+    ///   - peer: The peer's index in the list of peers.
+    ///   - write: Appends the packet's bytes. Their number must be the batch's packet size.
     package mutating func add(to peer: Int, _ write: (inout [UInt8]) -> Void) {
         precondition(peers.indices.contains(peer), "the index of the peer is out of range")
         write(&bytes)
@@ -42,8 +42,8 @@ package struct PacketBatch: Sendable {
     /// - Parameters:
     ///   - fd: The socket.
     ///   - first: The index of the first packet to send.
-    /// - Returns: The number of sent packets; 0 only if there is none at `first`.
-    /// - Throws: The first packet's error.
+    /// - Returns: The number of sent packets; 0 only if there is no packet at `first`.
+    /// - Throws: The error for the packet at `first`.
     package func send(_ fd: CInt, from first: Int) throws(SystemError) -> Int {
         guard first < count else { return 0 }
         let result = bytes.withUnsafeBytes { bytes in

@@ -33,7 +33,7 @@ package struct PacketRing: ~Copyable {
         cw_ring_close(&ring)
     }
 
-    /// Attaches a filter program. The kernel drops packets that it rejects.
+    /// Attaches a filter program. The kernel drops the packets that the program rejects.
     package borrowing func attach(
         _ program: [(code: UInt16, jt: UInt8, jf: UInt8, k: UInt32)]
     ) throws(SystemError) {
@@ -51,7 +51,8 @@ package struct PacketRing: ~Copyable {
         try check(cw_ring_start(&ring, interface), "bind")
     }
 
-    /// Distributes packets among a group's rings. All its rings use the same mode. Call this after ``start()``.
+    /// Adds the ring to a group. The kernel distributes packets among the group's rings, which must all use the same
+    /// mode. Call this method after ``start()``.
     package mutating func share(group: UInt16, way: UInt16) throws(SystemError) {
         try check(cw_ring_share(&ring, group, way), "setsockopt(PACKET_FANOUT)")
     }

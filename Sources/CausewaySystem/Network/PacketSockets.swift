@@ -33,15 +33,15 @@ package enum PacketSockets {
     /// Makes the socket's frames bypass the interface's queue, if the kernel supports this. A send then fails if the
     /// device cannot take a frame at once.
     package static func sendAtOnce(_ fd: CInt) {
-        // SOL_PACKET and PACKET_QDISC_BYPASS from <linux/if_packet.h>.
+        // 263 is SOL_PACKET, and 20 is PACKET_QDISC_BYPASS from <linux/if_packet.h>.
         var on: CInt = 1
         setsockopt(fd, 263, 20, &on, socklen_t(MemoryLayout<CInt>.size))
     }
 
     /// Sends consecutive frames, several with one system call. Blocks the thread while the device's queue is full.
     ///
-    /// - Parameter sent: Increased by the number of accepted frames, even if an error is thrown. The frame after them
-    ///   is then the rejected one.
+    /// - Parameter sent: Increased by the number of accepted frames, even if an error is thrown. The frame after the
+    ///   accepted frames then caused the error.
     /// - Throws: ``SystemError`` if a frame is rejected, or if the device's queue is full for one second.
     package static func sendFrames(
         _ fd: CInt, _ frames: UnsafeMutableRawBufferPointer, _ lengths: [Int], sent: inout Int
@@ -152,8 +152,8 @@ package enum PacketSockets {
             age: datagram.age >= 0 ? .nanoseconds(datagram.age) : nil)
     }
 
-    /// Opens a raw socket that sends TCP segments, whose IP headers the kernel adds, and receives segments for a port
-    /// range. Needs `CAP_NET_RAW`.
+    /// Opens a raw socket for TCP segments. The kernel adds the IP headers to sent segments. The socket receives the
+    /// segments to a range of ports. Needs `CAP_NET_RAW`.
     package static func rawTCP(isIPv6: Bool, firstPort: UInt16, portCount: UInt16) throws(SystemError) -> Descriptor {
         Descriptor(adopting: try check(cw_raw_tcp_socket(isIPv6, firstPort, portCount), "socket(SOCK_RAW)"))
     }
@@ -163,18 +163,19 @@ package enum PacketSockets {
         try check(cw_report_errors(fd, isIPv6), "setsockopt(IP_RECVERR)")
     }
 
-    /// Sets the receive buffer to `byteCount` bytes, or to this process's maximum.
+    /// Sets the receive buffer to `byteCount` bytes, or to the maximum that this process may request if that is
+    /// smaller.
     package static func setReceiveRoom(_ fd: CInt, byteCount: Int) {
         cw_set_receive_room(fd, CInt(clamping: byteCount))
     }
 
-    /// Sets whether packets may be fragmented; otherwise the Don't Fragment bit is set.
+    /// Sets whether packets may be fragmented. If not, packets have the Don't Fragment bit.
     package static func setFragmentation(_ fd: CInt, isIPv6: Bool, isAllowed: Bool) throws(SystemError) {
         try check(cw_set_unfragmented(fd, isIPv6, !isAllowed), "setsockopt(IP_MTU_DISCOVER)")
     }
 
-    /// Waits for any of several sockets, for at most the given time. Returns for each socket whether there are
-    /// datagrams, and whether there are errors. Blocks the calling thread.
+    /// Waits until any of several sockets has a datagram or an error, for at most the given time. Returns for each
+    /// socket whether there are datagrams, and whether there are errors. Blocks the calling thread.
     package static func wait(_ sockets: [CInt], milliseconds: CInt) -> [(datagrams: Bool, errors: Bool)] {
         var entries = sockets.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         guard poll(&entries, nfds_t(entries.count), milliseconds) > 0 else {

@@ -5,7 +5,7 @@ package struct ResolverFiles: Sendable {
     package var configurationPath: String
     package var hostsPath: String
     package var orderPath: String
-    /// Lists the servers of the local forwarder (systemd-resolved), if there is one.
+    /// The path of the file that lists the servers of the local forwarder (systemd-resolved).
     package var forwarderPath: String
 
     package init(
@@ -39,7 +39,8 @@ package struct ResolverFiles: Sendable {
         return (configuration, ResolverState.addresses(of: configuration))
     }
 
-    /// Reads which servers answer queries: those of resolv.conf, or those of the local forwarder that it names.
+    /// Returns the servers that answer queries: the servers in resolv.conf, or the local forwarder's servers if
+    /// resolv.conf names a forwarder.
     package func answeringServers() -> [InternetAddress] {
         ResolverState.current(configurationPath: configurationPath, forwarderPath: forwarderPath).servers
     }

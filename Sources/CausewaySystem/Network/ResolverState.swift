@@ -4,7 +4,8 @@ package import CausewayWire
 /// The resolver files' content.
 ///
 /// If /etc/resolv.conf names a local forwarder (systemd-resolved), the forwarder's own file lists its servers. Programs
-/// send queries to the servers in ``configuration``; ``servers`` is for display, and shows when others answer.
+/// send queries to the servers in ``configuration``. ``servers`` is only for display: if there is a forwarder, it names
+/// the servers to which the forwarder sends queries.
 package struct ResolverState: Equatable, Sendable {
     /// The configuration for DNS queries.
     package var configuration: ResolverConfiguration

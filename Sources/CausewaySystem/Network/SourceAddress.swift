@@ -2,13 +2,15 @@ internal import CCausewayLinux
 internal import CausewayTypes
 package import CausewayWire
 
-/// The local address for packets to a destination, and its properties for choosing a destination (RFC 6724 §6).
+/// The local address that packets to a destination have, with the properties that the choice between destinations
+/// depends on (RFC 6724 §6).
 package struct SourceAddress: Hashable, Sendable {
     package var address: InternetAddress
     package var prefixLength: Int
     package var isDeprecated: Bool
 
-    // The kernel is queried under the lock, which takes some microseconds. Other callers wait for the end of the query.
+    // The lock is held while the kernel is queried. A query takes some microseconds, and other callers wait for its
+    // end.
     private static let memory = LockedValue(SourceAddressMemory())
 
     /// Returns the source address that the kernel selects for each destination; `nil` if there is no route. Sends no
@@ -16,14 +18,14 @@ package struct SourceAddress: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - destinations: The addresses, with their ports.
-    ///   - interface: The only interface's name; `nil` for any.
+    ///   - interface: The name of the only interface to use; `nil` permits all interfaces.
     package static func toward(_ destinations: [SocketAddress], over interface: String? = nil) -> [SourceAddress?] {
         memory.withLock { $0.sources(toward: destinations, over: interface) }
     }
 
     /// - Parameters:
     ///   - destination: The address with a port, because connect(2) needs one.
-    ///   - interface: The only interface's name; `nil` for any.
+    ///   - interface: The name of the only interface to use; `nil` permits all interfaces.
     static func local(toward destination: SocketAddress, over interface: String?) -> InternetAddress? {
         // Connecting a datagram socket looks up the route and sends no packet.
         guard let socket = try? Socket.open(destination.family, .datagram) else { return nil }

@@ -1,6 +1,6 @@
 internal import CausewayWire
 
-/// A cache for the kernel's source address selections.
+/// Caches the source addresses that the kernel selects.
 ///
 /// A routing socket becomes readable when an address, route, rule or link changes; the cache is then cleared. The
 /// socket is checked only at the next query, so changes do not wake a thread.
@@ -23,7 +23,8 @@ package struct SourceAddressMemory: ~Copyable, Sendable {
 
     package init() {}
 
-    /// Returns the cached or a new result for ``SourceAddress/toward(_:over:)``.
+    /// Returns the result of ``SourceAddress/toward(_:over:)``. Queries the kernel only for destinations that are not
+    /// cached.
     package mutating func sources(toward destinations: [SocketAddress], over interface: String?) -> [SourceAddress?] {
         refresh()
         return destinations.map { destination in

@@ -2,7 +2,7 @@ package import CausewayWire
 
 /// The system message bus (D-Bus).
 package enum SystemBus {
-    /// Connects to the address in the environment, or to the default address.
+    /// Connects to the bus at the address in the environment, or at the default address.
     ///
     /// - Returns: `nil` if no bus listens at this address, or if connecting would block.
     package static func connect() -> Descriptor? {
@@ -20,7 +20,8 @@ package enum SystemBus {
 
 /// The user's session message bus (D-Bus).
 package enum SessionBus {
-    /// The bus addresses: those in an environment, or the socket in the user's runtime directory. No bus is started.
+    /// Returns the bus addresses that an environment names. If it names none, returns the socket in the user's runtime
+    /// directory. Does not start a bus.
     package static func addresses(in environment: [String: String]) -> [DBusAddress] {
         if let text = environment[DBusAddress.sessionVariable] { return DBusAddress.list(text) }
         return environment["XDG_RUNTIME_DIR"].map { [.path($0 + "/bus")] } ?? []
@@ -33,8 +34,8 @@ package enum SessionBus {
     ///   - deadline: When to give up, in the time of ``System/now``.
     ///   - output: Returns bytes to send.
     ///   - input: Receives bytes from the bus. Returns whether the client awaits more.
-    /// - Returns: Whether the client is done; `false` without a bus, when the bus closes the connection, and at the
-    ///   deadline.
+    /// - Returns: Whether the client is done; `false` if there is no bus, if the bus closes the connection, or if the
+    ///   deadline passes.
     package static func converse(
         _ addresses: [DBusAddress], until deadline: Duration, _ output: () -> [UInt8], _ input: ([UInt8]) -> Bool
     ) -> Bool {

@@ -21,7 +21,8 @@ extension NWInterface {
     ///
     /// - Parameters:
     ///   - link: The kernel's link.
-    ///   - radios: A cache of wireless interfaces; initially `nil`. Filled when a link's type first depends on it.
+    ///   - radios: A cache of the wireless interfaces' indices. Pass `nil` for the first link; the initializer fills
+    ///     the cache when it first needs the indices.
     package init?(_ link: NetlinkLink, radios: inout Set<Int>?) {
         self.init(index: link.index)
         guard InterfaceOverrides.current[name].type == nil, type == .wiredEthernet || type == .other,

@@ -3,11 +3,11 @@ internal import CCausewayLinux
 /// A pool of blocks for received packets. Reuse avoids page faults, which cost about a microsecond for each page in a
 /// new block.
 enum PacketBlocks {
-    /// The maximum number of blocks in the pool: enough for one inbox of a slow program, and for one reader. All blocks
-    /// together have 5.3 MiB.
+    /// The maximum number of blocks in the pool: enough for the packets that wait for one slow program, and for one
+    /// ``PacketReader``. All blocks together have 5.3 MiB.
     private static let limit = 64
-    /// Bytes between the start offsets of consecutive packets in one call. With equal offsets all packets would use the
-    /// same few cache lines.
+    /// The difference in bytes between the start offsets of consecutive packets in one receive call. With equal offsets
+    /// all packets would use the same few cache lines.
     private static let stagger = 1_344
     private static let byteCount = PacketReader.blockByteCount + PacketReader.packetLimit * stagger
 
@@ -16,10 +16,10 @@ enum PacketBlocks {
     }
     private static let spare = LockedValue(Spare())
 
-    /// Returns a packet's start offset in its block, by its index.
+    /// Returns the start offset in its block for the packet with this index.
     static func offset(of index: Int) -> Int { index * stagger }
 
-    /// Returns a block for a packet with any index; `nil` if allocation fails.
+    /// Returns a block, which has room for a packet with any index; `nil` if allocation fails.
     static func take() -> UnsafeMutableRawPointer? {
         let address = spare.withLock { spare in spare.addresses.popLast() }
         return address.flatMap { UnsafeMutableRawPointer(bitPattern: $0) } ?? malloc(byteCount)

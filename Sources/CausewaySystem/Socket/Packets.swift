@@ -4,7 +4,7 @@ package import CCausewayLinux
 package struct PacketMark: Equatable, Sendable {
     /// DSCP and ECN in one byte (RFC 2474 §3, RFC 3168 §5); `nil` when unknown.
     package var trafficClass: UInt8?
-    /// Raw monotonic clock time in nanoseconds; 0 unless requested.
+    /// The arrival time in nanoseconds on the raw monotonic clock; 0 unless arrival times were requested.
     package var timeNanoseconds: UInt64 = 0
 
     package init() {}
@@ -118,7 +118,7 @@ package struct PacketReader: ~Copyable, Sendable {
         return info
     }
 
-    /// Calls `body` with a packet's bytes, which are valid until the next receive.
+    /// Calls `body` with a packet's bytes, which are valid until the next receive call.
     package func withBytes<R>(of index: Int, _ body: (UnsafeRawBufferPointer) -> R) -> R {
         body(UnsafeRawBufferPointer(start: packets[index].buffer, count: packets[index].length))
     }
@@ -138,7 +138,7 @@ package struct PacketReader: ~Copyable, Sendable {
         }
     }
 
-    /// Transfers a packet's bytes to the caller. The reader takes another block for the next receive.
+    /// Transfers a packet's bytes to the caller. The reader takes another block for the next receive call.
     package mutating func takeBlock(of index: Int) -> PacketBlock {
         let block = PacketBlock(packets[index].buffer, index)
         packets[index].buffer = nil
@@ -172,7 +172,7 @@ package final class PacketBlock: Sendable {
 
 /// A datagram to send, or a train of several equally long datagrams that the kernel divides (UDP_SEGMENT).
 package struct OutgoingPacket {
-    /// The datagrams' bytes. They need to stay valid only during the send.
+    /// The datagrams' bytes. They need to stay valid only during the send call.
     package var pieces: UnsafeBufferPointer<iovec>
     /// Bytes in each datagram except the final datagram, which can be shorter; 0 for a single datagram.
     package var segmentByteCount: Int
@@ -188,7 +188,7 @@ package struct OutgoingPacket {
 extension Socket {
     /// The maximum number of packets per send call.
     package static let packetLimit = 32
-    /// The maximum number of datagrams in one packet, and its maximum size in bytes (the limit for one IP packet).
+    /// The maximum number of datagrams in one train, and a train's maximum size in bytes (the limit for one IP packet).
     package static let trainDatagramLimit = 64
     package static let trainByteLimit = 65_000
 

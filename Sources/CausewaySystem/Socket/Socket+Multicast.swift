@@ -8,7 +8,8 @@ extension Socket {
         _ group: SocketAddress, on interface: UInt32, from source: SocketAddress?, _ fd: CInt
     ) throws(SystemError) {
         let result = try change(group, source) { cw_join_group(fd, $0, interface, $1) }
-        // These errors mean that the socket is still a group member, for example after the interface was down.
+        // EADDRINUSE, or EADDRNOTAVAIL with a source, means that the socket is still a group member, for example after
+        // the interface was down.
         guard result != -EADDRINUSE, !(source != nil && result == -EADDRNOTAVAIL) else { return }
         try check(result, "setsockopt(MCAST_JOIN_GROUP)")
     }

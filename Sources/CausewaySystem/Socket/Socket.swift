@@ -35,8 +35,8 @@ package enum IOResult: Equatable, Sendable {
         if result >= 0 {
             self = .moved(result)
         } else if result == Int(-EAGAIN) || result == Int(-EINPROGRESS) {
-            // EINPROGRESS: a first write with TCP Fast Open started the connection without sending its bytes (RFC 7413
-            // §4.2).
+            // EINPROGRESS: a first write with TCP Fast Open started the connection, but the written bytes were not sent
+            // (RFC 7413 §4.2).
             self = .wouldBlock
         } else {
             self = .failed(CInt(truncatingIfNeeded: -result))

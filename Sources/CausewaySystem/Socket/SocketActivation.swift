@@ -2,7 +2,7 @@ internal import CausewayTypes
 
 /// Listening sockets from the service manager (systemd's `sd_listen_fds(3)` protocol).
 package enum SocketActivation {
-    /// The first descriptor in the protocol.
+    /// The number of the first socket that the service manager passes.
     private static let firstDescriptor: CInt = 3
     private static let taken = LockedValue<Set<CInt>>([])
 
@@ -38,7 +38,8 @@ package enum SocketActivation {
         return Descriptor(adopting: number)
     }
 
-    /// Returns a name's descriptor number; `nil` if `LISTEN_PID` is not this process, or if no socket has the name.
+    /// Returns the descriptor number of the socket with this name; `nil` if `LISTEN_PID` is not this process, or if no
+    /// socket has the name.
     package static func number(named name: String, in environment: Environment, process: CInt) -> CInt? {
         guard environment.process.flatMap({ CInt(digits: $0) }) == process else { return nil }
         guard let count = environment.count.flatMap({ CInt(digits: $0) }), (1...1_024).contains(count) else {

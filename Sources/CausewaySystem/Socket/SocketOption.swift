@@ -16,18 +16,18 @@ package struct SocketOption: Sendable {
     package static let noDelay = SocketOption(CW_NO_DELAY, "TCP_NODELAY")
     package static let cork = SocketOption(CW_CORK, "TCP_CORK")
     package static let keepalive = SocketOption(CW_KEEPALIVE, "SO_KEEPALIVE")
-    /// The unit is seconds.
+    /// The time without traffic before the first keepalive probe, in seconds.
     package static let keepaliveIdle = SocketOption(CW_KEEP_IDLE, "TCP_KEEPIDLE")
-    /// The unit is seconds.
+    /// The time between two keepalive probes, in seconds.
     package static let keepaliveInterval = SocketOption(CW_KEEP_INTERVAL, "TCP_KEEPINTVL")
     package static let keepaliveCount = SocketOption(CW_KEEP_COUNT, "TCP_KEEPCNT")
     package static let maximumSegment = SocketOption(CW_MAX_SEGMENT, "TCP_MAXSEG")
-    /// The unit is milliseconds.
+    /// The time that sent data may wait for an acknowledgement, in milliseconds.
     package static let userTimeout = SocketOption(CW_USER_TIMEOUT_MS, "TCP_USER_TIMEOUT")
     package static let quickAck = SocketOption(CW_QUICK_ACK, "TCP_QUICKACK")
     package static let fastOpenConnect = SocketOption(CW_FAST_OPEN_CONNECT, "TCP_FASTOPEN_CONNECT")
     package static let fastOpenQueue = SocketOption(CW_FAST_OPEN_QUEUE, "TCP_FASTOPEN")
-    /// The unit is seconds.
+    /// The time that a closed connection waits for the peer's FIN, in seconds.
     package static let finTimeout = SocketOption(CW_LINGER2, "TCP_LINGER2")
     package static let ipv4TimeToLive = SocketOption(CW_V4_TTL, "IP_TTL")
     package static let ipv6HopLimit = SocketOption(CW_V6_HOPS, "IPV6_UNICAST_HOPS")
@@ -53,13 +53,13 @@ package struct SocketOption: Sendable {
     package static let noChecksum = SocketOption(CW_NO_CHECKSUM, "SO_NO_CHECK")
     package static let receiveOffload = SocketOption(CW_UDP_RECEIVE_OFFLOAD, "UDP_GRO")
     package static let receiveBuffer = SocketOption(CW_RECEIVE_BUFFER, "SO_RCVBUF")
-    /// Like SO_RCVBUF, but not limited by `net.core.rmem_max`. Needs CAP_NET_ADMIN.
+    /// The size of the receive buffer, not limited by `net.core.rmem_max`. Setting this option needs CAP_NET_ADMIN.
     package static let forcedReceiveBuffer = SocketOption(CW_FORCED_RECEIVE_BUFFER, "SO_RCVBUFFORCE")
     package static let sendBuffer = SocketOption(CW_SEND_BUFFER, "SO_SNDBUF")
     package static let ipv6AddressPreference = SocketOption(CW_V6_ADDRESS_PREFERENCE, "IPV6_ADDR_PREFERENCES")
-    /// Read-only. Available after connect(2).
+    /// The path MTU. This option can only be read, and only after connect(2).
     package static let ipv4PathMTU = SocketOption(CW_V4_MTU, "IP_MTU")
-    /// Read-only. Available after connect(2).
+    /// The path MTU. This option can only be read, and only after connect(2).
     package static let ipv6PathMTU = SocketOption(CW_V6_MTU, "IPV6_MTU")
 }
 
