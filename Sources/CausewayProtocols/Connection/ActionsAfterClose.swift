@@ -1,4 +1,5 @@
-/// The actions that wait until sockets are closed, so that the program learns of an end when the port is free again.
+/// The actions that wait until sockets are closed. The program is thereby notified that a listener or group has ended
+/// only when the port is free again.
 struct ActionsAfterClose<Element: Sendable>: Sendable {
     private var waiting: [Element] = []
     /// The number of requested closings that have not been completed.
@@ -6,7 +7,7 @@ struct ActionsAfterClose<Element: Sendable>: Sendable {
 
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// Records that the sockets are closed, and that other actions follow.
+    /// Records that the owner was asked to close sockets, and adds the actions that must wait for this.
     mutating func begin(then actions: [Element] = []) {
         closingCount += 1
         waiting += actions

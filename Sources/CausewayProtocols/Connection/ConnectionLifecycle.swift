@@ -54,8 +54,8 @@ package struct ConnectionLifecycle: Sendable {
         return [.report(.preparing), .establish]
     }
 
-    /// Starts a connection that needs no connection attempt: an accepted connection or a datagram peer.
-    /// ``established()`` follows when the program has finished its set-up and the handshakes are complete.
+    /// Starts a connection that needs no connection attempt: an accepted connection or a datagram peer. Call
+    /// ``established()`` when the program has finished its set-up and the handshakes are complete.
     package mutating func startedEstablished() -> [Action] {
         guard state == .setup, phase == .living else { return [] }
         state = .preparing
@@ -113,9 +113,9 @@ package struct ConnectionLifecycle: Sendable {
         }
     }
 
-    /// Reports that a ready connection has failed or ended while its flow stays open: the transport failed before all
-    /// received content was delivered, or both directions have ended. Unlike ``broke(_:)``, this does not fail pending
-    /// requests.
+    /// Reports that a ready connection has failed or ended, without failing its pending requests as ``broke(_:)`` does.
+    /// Call this method if the transport fails before all received content is delivered, or if both directions have
+    /// ended.
     package mutating func lost(_ failure: Failure) -> [Action] {
         guard state == .ready, phase == .living else { return [] }
         state = .failed(failure)

@@ -14,7 +14,7 @@ package struct ListenerLifecycle: Sendable {
         case report(State)
         /// Open and bind the socket.
         case open
-        /// Close the socket if it is open, and report ``ListenerLifecycle/closed()``.
+        /// Close the socket if it is open. Then call ``ListenerLifecycle/closed()``.
         case close
         case release
     }
@@ -43,7 +43,7 @@ package struct ListenerLifecycle: Sendable {
         case .setup, .waiting:
             state = .ready
             return [.report(.ready)]
-        // The socket was opened after the failure or the cancellation.
+        // The socket was opened only after the listener had failed or was cancelled.
         case .failed, .cancelled: return close()
         case .ready: return []
         }

@@ -84,7 +84,7 @@ package enum AddressOrder {
             first == second ? nil : (rule, first ? -1 : 1)
         }
         let (mine, its) = (one.destination.source, other.destination.source)
-        // Rule 4 is about mobile hosts away from home. Linux does not report this state.
+        // Rule 4 is omitted: it is about mobile hosts away from home, and Linux does not report this state.
         if let verdict = prefer(.unusable, mine != nil, its != nil)
             ?? prefer(.scope, one.matchesScope, other.matchesScope)
             ?? prefer(.deprecated, mine?.isDeprecated == false, its?.isDeprecated == false)

@@ -13,9 +13,9 @@ package struct AddressRace: Sendable {
 
     /// Results of earlier connections to an address.
     package struct History: Equatable, Sendable {
-        /// The latest connection to this host used the address.
+        /// Whether the latest connection to this host used the address.
         package var hasWorked = false
-        /// A recent connection to the address failed.
+        /// Whether a recent connection to the address failed.
         package var hasFailed = false
         package var roundTrip: Duration?
 
@@ -100,7 +100,7 @@ package struct AddressRace: Sendable {
 
     // MARK: Order
 
-    /// Moves the waiting candidates into the race, unless they must still wait for IPv6 addresses (RFC 8305 §6).
+    /// Adds the waiting candidates to the race, unless they must still wait for IPv6 addresses (RFC 8305 §6).
     private mutating func admit(at now: Duration) -> [Step] {
         var steps: [Step] = []
         if !held.isEmpty {
@@ -116,7 +116,8 @@ package struct AddressRace: Sendable {
     }
 
     /// Whether the waiting candidates may start: no more addresses are expected, the resolution delay is over, or one
-    /// usable candidate need not wait because it is an IPv6 address, worked before, or no IPv6 answer is outstanding.
+    /// usable candidate need not wait. A candidate need not wait if it is an IPv6 address or worked before, or if no
+    /// IPv6 answer is expected.
     private func mayBegin(at now: Duration) -> Bool {
         if unsettled.isEmpty { return true }
         if let holdEnds, now >= holdEnds { return true }
@@ -127,8 +128,8 @@ package struct AddressRace: Sendable {
         }
     }
 
-    /// Sorts candidates by RFC 6724, moves addresses that worked before to the front and failed addresses to the end,
-    /// and alternates between the families (RFC 8305 §4).
+    /// Sorts candidates by RFC 6724. Then puts addresses that worked earlier first and addresses that failed last, and
+    /// alternates between the families (RFC 8305 §4).
     private func arranged(_ candidates: [Candidate]) -> [Candidate] {
         let places = AddressOrder.sorted(candidates.map { destinations[$0] })
         let sorted = places.map { candidates[$0] }
@@ -157,9 +158,9 @@ package struct AddressRace: Sendable {
         return experience.hasWorked ? 1 : 0
     }
 
-    /// Returns the time after which the next attempt starts: three times the known round-trip time, within
-    /// ``AttemptRace/minimumSpacing`` and ``longestDelay``. Returns `nil`, for the default delay, if the round-trip
-    /// time is not known.
+    /// Returns the time after which the next attempt starts: three times the known round-trip time, but at least
+    /// ``AttemptRace/minimumSpacing`` and at most ``longestDelay``. If the round-trip time is not known, returns `nil`,
+    /// which stands for the default delay.
     private func delay(after candidate: Candidate) -> Duration? {
         histories[candidate].roundTrip.map { min(max($0 * 3, AttemptRace.minimumSpacing), Self.longestDelay) }
     }

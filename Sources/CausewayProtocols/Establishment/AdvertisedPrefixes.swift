@@ -2,7 +2,8 @@ package import CausewayWire
 
 /// NAT64 prefixes from router advertisements, until they expire (RFC 8781).
 package struct AdvertisedPrefixes: Sendable {
-    /// Maximum number of entries. It is limited because any host on the link can send router advertisements.
+    /// The maximum number of entries. The number is limited because any host on the link can send router
+    /// advertisements.
     static let limit = 16
 
     private struct Entry: Sendable {
@@ -11,7 +12,7 @@ package struct AdvertisedPrefixes: Sendable {
         var end: Duration
     }
 
-    /// Entries, oldest advertisement first. Updates do not change the order.
+    /// The entries. The oldest advertisement comes first; updates do not change the order.
     private var entries: [Entry] = []
 
     package init() {}
@@ -43,7 +44,7 @@ package struct AdvertisedPrefixes: Sendable {
         entries.removeAll { $0.interfaceIndex == interfaceIndex }
     }
 
-    /// Returns the valid prefixes, each once.
+    /// Returns the valid prefixes without duplicates.
     ///
     /// - Parameter interfaceIndex: The interface whose prefixes to return; `nil` for all.
     package func prefixes(over interfaceIndex: Int? = nil, at now: Duration) -> [TranslationPrefix] {

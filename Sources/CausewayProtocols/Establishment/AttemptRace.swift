@@ -6,7 +6,7 @@ internal import DequeModule
 /// Candidates may join during the race. The race owns no sockets and reads no clock: its owner reports events with their time, and performs
 /// the returned steps. The race ends once, with a winner or with `exhausted`, and ignores all later events.
 package struct AttemptRace: Sendable {
-    /// A candidate's number, counted from 0 as candidates join.
+    /// A candidate's number. Candidates are numbered from 0 in the order in which they join.
     package typealias Candidate = Int
 
     package enum Step: Equatable, Sendable {
@@ -33,7 +33,7 @@ package struct AttemptRace: Sendable {
     private var isOver = false
     private var lastStart: Duration?
     private var isHurried = false
-    /// Delays after candidates with a known round-trip time. The others use `attemptDelay`.
+    /// The delays after the candidates with a known round-trip time. After other candidates, `attemptDelay` applies.
     private var delays: [Candidate: Duration] = [:]
     private var lastDelay: Duration?
 

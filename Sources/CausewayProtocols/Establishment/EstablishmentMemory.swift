@@ -2,8 +2,9 @@ package import CausewayWire
 
 /// Results of earlier connections: which addresses worked, which failed, and their round-trip times (RFC 8305 §4, §5).
 ///
-/// The number of entries and their lifetime are limited: the host may move to another network, where the results do not apply.
-/// Each privacy context has its own partition: otherwise, the order of its attempts would show what others have done.
+/// The number of entries and their lifetime are limited: the host may move to another network, where the results do not
+/// apply. Each privacy context has its own partition: otherwise, the order of one context's attempts would reveal
+/// earlier connections of another context.
 package struct EstablishmentMemory: Sendable {
     private struct Key<Subject: Hashable & Sendable>: Hashable, Sendable {
         let partition: UInt64
@@ -24,7 +25,8 @@ package struct EstablishmentMemory: Sendable {
     }
 
     package static let lifetime: Duration = .seconds(600)
-    /// Failures expire sooner than other results. The cost is low: if the address still fails, only one attempt is lost.
+    /// The lifetime of failures, which is shorter than that of other results. The cost is low: if the address still
+    /// fails, one attempt is lost.
     package static let failureLifetime: Duration = .seconds(60)
 
     private let limit: Int
@@ -72,7 +74,7 @@ package struct EstablishmentMemory: Sendable {
         places = places.filter { $0.key.partition != partition }
     }
 
-    /// Removes expired entries if a table is full, and also the oldest entries if that is not enough.
+    /// If a table is full, removes the expired entries. If the table is still full, also removes the oldest entries.
     private mutating func makeRoom(at now: Duration) {
         if hosts.count >= limit { hosts = hosts.filter { now - $0.value.time < Self.lifetime } }
         if places.count >= limit { places = places.filter { now - $0.value.time < Self.lifetime } }

@@ -10,12 +10,12 @@ package struct TranslationPrefix: Hashable, Sendable {
     private static let wellKnownAddresses: [UInt32] = [0xC000_00AA, 0xC000_00AB]
     /// The permitted prefix lengths in bits (RFC 6052 §2.2).
     package static let lengths = [32, 40, 48, 56, 64, 96]
-    /// `64:ff9b::/96`, for global IPv4 addresses only (RFC 6052 §3.1).
+    /// The prefix `64:ff9b::/96`, which is only for global IPv4 addresses (RFC 6052 §3.1).
     package static let wellKnown = TranslationPrefix(high: 0x0064_FF9B_0000_0000, low: 0, length: 96)
 
     package let high: UInt64
     package let low: UInt64
-    /// The length in bits.
+    /// The prefix length in bits.
     package let length: Int
 
     /// Clears the bits after the prefix.
@@ -53,7 +53,7 @@ package struct TranslationPrefix: Hashable, Sendable {
         guard Self.isTranslatable(address.bits), self != .wellKnown || Self.isGlobal(address.bits) else { return nil }
         let bits = UInt64(address.bits)
         guard length < 96 else { return IPv6Address(high: high, low: low | bits) }
-        // Byte 8 stays zero, with the IPv4 address around it: `before` bits are in front of byte 8, the rest after it.
+        // Byte 8 stays zero. The first `before` bits of the IPv4 address precede byte 8, and the other bits follow it.
         let before = 64 - length
         let front = before >= 32 ? bits << UInt64(before - 32) : bits >> UInt64(32 - before)
         let restCount = max(0, 32 - before)

@@ -1,4 +1,4 @@
-/// A call to the program's framer. The owner of the ``FramerStage`` makes it.
+/// A call to the program's framer. The owner of the ``FramerStage`` makes the call.
 package struct FramerCall: Sendable {
     package enum Kind: Equatable, Sendable {
         /// The first call, made once. When this call returns, call ``FramerStage/startEnded(isReady:)``.
@@ -18,7 +18,7 @@ package struct FramerCall: Sendable {
     package var kind: Kind
     /// The outgoing message's metadata.
     package var metadata: [any StageMetadata] = []
-    /// The number of bytes to send, or of input bytes to parse.
+    /// The number of bytes to send, or the number of input bytes to parse.
     package var length = 0
     /// Whether the message or the input ends with these bytes.
     package var isComplete = false

@@ -1,10 +1,10 @@
 internal import DequeModule
 
-/// Input from the stage below, with a read cursor and the framer's decisions: deliver bytes, skip bytes, or deliver a
-/// message that it created.
+/// Input from the stage below, with a read cursor and the framer's decisions: to deliver bytes, to skip bytes, or to
+/// deliver a message that the framer created.
 ///
-/// Decisions are performed in order. A decision may cover bytes that have not arrived yet; it is then completed when they arrive. Until
-/// then the framer gets no bytes to parse, because the next bytes belong to that decision.
+/// Decisions are performed in order. A decision may cover bytes that have not arrived yet; it is then completed when
+/// these bytes arrive. Until then the framer gets no bytes to parse, because the next bytes belong to that decision.
 struct FramerInput: Sendable {
     private enum Decision: Sendable {
         /// Deliver `count` bytes at the cursor unchanged.
@@ -15,7 +15,7 @@ struct FramerInput: Sendable {
     }
 
     private var bytes = ByteChain()
-    /// Byte count and metadata for each complete message from the stage below. A byte stream has only one message.
+    /// The byte count and metadata of each complete message from the stage below. A byte stream has only one message.
     private var ends: Deque<(count: Int, metadata: [any StageMetadata])> = []
     /// The number of bytes after the latest message boundary.
     private var sinceEnd = 0
@@ -25,8 +25,8 @@ struct FramerInput: Sendable {
     private var lastMetadata: [any StageMetadata] = []
     /// Chunks ready for the stage above.
     private(set) var delivered = MessageChunkQueue()
-    /// Counts bytes and message ends that the cursor has passed. If it is unchanged after a call, the framer made no
-    /// progress.
+    /// Counts bytes and message ends that the cursor has passed. If the count is the same after a call of the framer,
+    /// the framer made no progress.
     private(set) var progress: UInt64 = 0
     private(set) var hasEnded = false
     /// Whether a message for the stage above has begun but not ended.
@@ -34,7 +34,7 @@ struct FramerInput: Sendable {
 
     init() {}
 
-    /// The number of bytes that the framer may parse: the rest of the message at the cursor.
+    /// The number of bytes that the framer may parse: the bytes from the cursor to the end of the message.
     var available: Int { decisions.isEmpty && !passesThrough ? (ends.first?.count ?? bytes.count) : 0 }
     /// The number of buffered bytes.
     var count: Int { bytes.count }
@@ -58,8 +58,9 @@ struct FramerInput: Sendable {
 
     /// Records that a message from the stage below is complete.
     private mutating func appendEnd(_ metadata: [any StageMetadata]) {
-        // A decision that waits for more bytes skips empty messages. So keep only one of several empty messages in a
-        // row: otherwise a peer could fill the memory with them, or use up the capacity for the awaited bytes.
+        // While a decision waits for more bytes, it ignores empty messages. So keep only one of several empty messages
+        // in a row: otherwise a peer could fill the memory with empty messages, or use up the capacity for the awaited
+        // bytes.
         guard sinceEnd > 0 || decisions.isEmpty || ends.last?.count != 0 else { return }
         ends.append((sinceEnd, metadata))
         sinceEnd = 0
@@ -76,7 +77,7 @@ struct FramerInput: Sendable {
     mutating func skip(_ count: Int) { if count > 0 { decide(.skip(count)) } }
     mutating func deliver(_ chunk: MessageChunk) { decide(.made(chunk)) }
 
-    /// Delivers `count` bytes at the cursor. Returns whether all of them have arrived.
+    /// Delivers the next `count` bytes after the cursor. Returns whether all of these bytes have arrived.
     mutating func deliver(_ count: Int, metadata: [any StageMetadata], endsMessage: Bool) -> Bool {
         decide(.deliver(count: max(0, count), metadata: metadata, endsMessage: endsMessage))
         return decisions.isEmpty

@@ -1,9 +1,9 @@
 internal import CausewayTypes
 
-/// The life of a framer, from its `start` call to its `cleanup` call: whether it is ready, and whether a `stop` call is
-/// due.
+/// The state of a framer from its `start` call to its `cleanup` call: whether the framer is ready, and whether a `stop`
+/// call is due.
 struct FramerLifecycle: Sendable {
-    /// The progress of a `stop` call, after ``close()``.
+    /// The progress of the `stop` call that ``close()`` requests.
     private enum Stop {
         case notRequested, due, called
     }
@@ -12,10 +12,10 @@ struct FramerLifecycle: Sendable {
         case idle
         /// The `start` call is due.
         case starting
-        /// The framer was called and is not ready.
+        /// The `start` call was made, and the framer is not ready yet.
         case opening(Stop)
         case ready(Stop)
-        /// - Parameter failure: `nil` if the stage was closed.
+        /// - Parameter failure: Why the stage failed; `nil` if it was closed.
         /// - Parameter needsCleanup: Whether the `cleanup` call is due.
         case ended(Failure?, needsCleanup: Bool)
     }
@@ -24,7 +24,7 @@ struct FramerLifecycle: Sendable {
 
     init() {}
 
-    /// The status of a stage without pending output.
+    /// The stage's status if there is no pending output.
     var status: StageStatus {
         switch phase {
         case .idle: .idle
@@ -35,7 +35,7 @@ struct FramerLifecycle: Sendable {
         }
     }
 
-    /// Whether the `start` call was made, and the life is not over.
+    /// Whether the `start` call was made, and the framer has neither failed nor ended.
     var isRunning: Bool {
         switch phase {
         case .opening, .ready: true
@@ -71,7 +71,8 @@ struct FramerLifecycle: Sendable {
         if case .idle = phase { phase = .starting }
     }
 
-    /// Records that the framer is ready. Has no effect, and returns `false`, if it is not opening or if it is closing.
+    /// Records that the framer is ready. Has no effect, and returns `false`, if the framer was not started, is already
+    /// ready, is closing or has ended.
     mutating func becameReady() -> Bool {
         guard case .opening(.notRequested) = phase else { return false }
         phase = .ready(.notRequested)
@@ -89,7 +90,8 @@ struct FramerLifecycle: Sendable {
         }
     }
 
-    /// Ends the life. A stage that is already closing becomes `closed`, and not `failed`.
+    /// Ends the stage with a failure, or without one if `failure` is `nil`. A stage that is already closing becomes
+    /// `closed`, and not `failed`.
     mutating func end(_ failure: Failure?) {
         switch phase {
         case .idle, .starting: phase = .ended(failure, needsCleanup: false)

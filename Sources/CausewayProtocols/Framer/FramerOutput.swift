@@ -8,7 +8,7 @@ struct FramerOutput: Sendable {
     private var written = MessageChunkQueue()
     private var draft: MessageChunk?
     private(set) var passesThrough = false
-    /// Whether the program has ended its direction, so that it sends nothing more.
+    /// Whether the program has ended its sending direction, so that it sends nothing more.
     private(set) var hasEnd = false
     /// Whether a message for the stage below has begun but not ended.
     private var isMidMessage = false
@@ -55,7 +55,8 @@ struct FramerOutput: Sendable {
         draft?.bytes.append(bytes)
     }
 
-    /// Writes the next `count` bytes of the message. Returns `false` if the message has fewer bytes.
+    /// Moves the next `count` bytes of the current message to the output. Returns `false` if the message has fewer
+    /// bytes.
     mutating func writeNext(_ count: Int) -> Bool {
         guard count >= 0, let length = current?.bytes.count, length >= count else { return false }
         if let moved = current?.bytes.take(atMost: count) { write(moved) }
@@ -84,8 +85,9 @@ struct FramerOutput: Sendable {
 
     mutating func removeAll() { self = FramerOutput() }
 
-    /// Sends the collected output to the stage below. Output for a part of a message ends the sent message only if that
-    /// part ends the program's message. Other output is a separate message, unless a message has begun.
+    /// Sends the collected output to the stage below. If the framer wrote the output for part of a message, the sent
+    /// message ends only when the program's message ends. Other output becomes a separate message, unless a message
+    /// has begun.
     private mutating func endDraft(as message: MessageChunk?) {
         guard var chunk = draft.take() else {
             // The framer wrote nothing for the message's final part, but the message must still end.

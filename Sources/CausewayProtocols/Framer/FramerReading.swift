@@ -1,18 +1,19 @@
 /// The read side of a ``FramerStage``: decides when the framer is called for its input.
 struct FramerReading: Sendable {
-    /// Windows that the framer has read without moving the cursor.
+    /// The windows (views of the input) that the framer has read without moving the cursor.
     private enum Look {
         case none
-        /// - Parameter passesThrough: Whether pass-through begins when the framer has moved the cursor for each window.
+        /// - Parameter passesThrough: Whether all input is passed through as soon as the framer has moved the cursor
+        ///   for each window.
         case pending(windows: Int, passesThrough: Bool)
     }
 
-    /// How far the end of input was passed on.
+    /// Whether the end of input was passed to the framer and to the stage above.
     private enum End {
-        /// The framer was not called since the input ended.
+        /// The framer has not been called since the input ended.
         case unreported
         case reported
-        /// The stage above has received the end.
+        /// The stage above has received the end of input.
         case delivered
     }
 
@@ -23,7 +24,8 @@ struct FramerReading: Sendable {
     private var hasNewInput = false
     /// The number of bytes that the next call waits for.
     private var wanted = 0
-    /// The largest minimum byte count, since the latest input call, for which a window had too few bytes.
+    /// The largest number of bytes that the framer requested since the latest input call and that a window did not
+    /// have.
     private var unmet = 0
     /// The input's progress when the latest call began.
     private var progressBefore: UInt64 = 0
@@ -37,7 +39,7 @@ struct FramerReading: Sendable {
     /// Whether the framer has processed all input, including the end of input.
     var isExhausted: Bool { input.hasEnded && end != .unreported && !hasNewInput }
 
-    /// The number of bytes that the stage below may pass now.
+    /// The number of bytes that the stage below may pass to this stage now.
     var room: Int {
         guard hasRoomAbove, input.messageCount < MessageChunkQueue.chunkLimit else { return 0 }
         return max(0, max(MessageChunkQueue.byteLimit, wanted, unmet) - input.count)
@@ -74,7 +76,7 @@ struct FramerReading: Sendable {
         if input.progress != progressBefore {
             requestCall()
         } else if input.isAtMessageEnd {
-            // The framer does not parse the rest of the message.
+            // The framer has not moved the cursor, so it does not parse the rest of the message.
             input.dropRestOfMessage()
             requestCall()
         }
@@ -120,7 +122,7 @@ struct FramerReading: Sendable {
         if passesThrough { input.passThrough() }
     }
 
-    /// Passes the input to the stage above, as soon as no window is pending.
+    /// Passes all further input to the stage above, as soon as the framer has moved the cursor for each window.
     mutating func passThrough() {
         switch look {
         case .none: input.passThrough()

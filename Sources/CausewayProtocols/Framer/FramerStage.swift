@@ -10,7 +10,7 @@ package import CausewayTypes
 /// the stage request the next call. The framer may also use its methods between calls.
 package struct FramerStage: ProtocolStage {
     /// The maximum number of bytes that the framer may wait for (16 MiB). A request for more fails the stage with
-    /// `tooLong`. The limit also bounds the bytes that a peer can make the stage buffer.
+    /// `tooLong`. The limit also bounds the memory that a peer can occupy.
     package static let windowLimit = 16 << 20
 
     /// The framer's only timer.
@@ -117,8 +117,8 @@ package struct FramerStage: ProtocolStage {
 extension FramerStage {
     package mutating func nextEvent() -> (any StageEvent)? { nextCall().map { FramerEvent.call($0) } }
 
-    /// Selects the next call: cleanup first, and output before input, so that a peer's input cannot block the framer's
-    /// output.
+    /// Selects the next call. A cleanup call comes first. Output comes before input, so that a peer's input cannot
+    /// block the framer's output.
     private mutating func nextCall() -> FramerCall? {
         guard call == nil else { return nil }
         let next: FramerCall?
@@ -149,7 +149,7 @@ extension FramerStage {
         life.stopCall(contentWaits: output.hasWaiting).map { FramerCall(kind: $0) }
     }
 
-    /// Ends the current call if it has this kind; otherwise returns `false`.
+    /// Ends the current call if it is of the given kind. Otherwise returns `false`.
     private mutating func callEnded(_ kind: FramerCall.Kind) -> Bool {
         guard call == kind else { return false }
         call = nil
@@ -174,7 +174,7 @@ extension FramerStage {
         reading.want(wanted)
         guard !reading.exceedsLimit else { return markFailed(.tooLong) }
         reading.callEnded()
-        // No further bytes can complete the framer's handshake.
+        // The input has ended, so no further bytes can complete the framer's handshake.
         if !life.isReady, reading.isExhausted { markFailed(.endedEarly) }
     }
 
@@ -204,7 +204,7 @@ extension FramerStage {
         return reading.window(minimum: minimum, maximum: maximum)
     }
 
-    /// Moves the cursor by `count` bytes. If fewer have arrived, the rest is skipped on arrival.
+    /// Moves the cursor by `count` bytes. If fewer bytes have arrived, the other bytes are skipped when they arrive.
     package mutating func advanceInput(by count: Int) {
         guard !life.isOver else { return }
         reading.advance(by: count)
@@ -212,8 +212,9 @@ extension FramerStage {
 
     /// Passes all further input to the stage above, without calls to the framer.
     ///
-    /// If the framer has read bytes with ``inputWindow(minimum:maximum:)`` but has not moved the cursor yet, the pass-through waits for
-    /// ``advanceInput(by:)`` or the end of the call. The bytes that the framer has parsed are then not delivered.
+    /// If the framer has read bytes with ``inputWindow(minimum:maximum:)`` but has not moved the cursor yet, the
+    /// pass-through waits for ``advanceInput(by:)`` or the end of the call. The bytes that ``advanceInput(by:)`` skips
+    /// are then not delivered.
     package mutating func passThroughInput() {
         guard !life.isOver else { return }
         reading.passThrough()
@@ -234,7 +235,7 @@ extension FramerStage {
         return reading.deliver(count, metadata: metadata, endsMessage: endsMessage)
     }
 
-    /// Returns the outgoing message's next bytes. Empty outside a ``FramerCall/Kind/output`` call.
+    /// Returns the outgoing message's next bytes. The result is empty outside a ``FramerCall/Kind/output`` call.
     package mutating func outputWindow(minimum: Int, maximum: Int) -> FramerWindow {
         let (bytes, isComplete) = output.window(maximum)
         let meetsMinimum = bytes.count >= min(minimum, maximum)
@@ -252,8 +253,8 @@ extension FramerStage {
 
     /// Sends the next `count` bytes of the message unchanged.
     ///
-    /// - Returns: `false`, without sending anything, outside a ``FramerCall/Kind/output`` call and if the message has
-    ///   fewer bytes.
+    /// - Returns: `false` outside a ``FramerCall/Kind/output`` call, or if the message has fewer bytes. Nothing is sent
+    ///   then.
     package mutating func writeNext(_ count: Int) -> Bool {
         !life.isOver && output.writeNext(count)
     }

@@ -16,7 +16,7 @@ package struct GroupLifecycle: Sendable {
         case open
         /// Start to send the queued messages.
         case send
-        /// Leave all groups, fail unsent messages, and close the sockets if they are open. Then report
+        /// Leave all groups, fail unsent messages, and close the sockets if they are open. Then call
         /// ``GroupLifecycle/closed()``.
         case close
         case release

@@ -2,10 +2,11 @@ internal import CausewayMachines
 package import CausewayTypes
 package import CausewayWire
 
-/// Decides which multicast groups to join on which interfaces, as interfaces appear and disappear (RFC 1112 §7.1, RFC 3493 §5.2).
+/// Decides which multicast groups to join on which interfaces while interfaces appear and disappear (RFC 1112 §7.1, RFC
+/// 3493 §5.2).
 ///
-/// A group is joined on each suitable interface; a group with a scope (`ff02::fb%eth0`) only on that interface. The
-/// owner performs the actions and reports failed joins.
+/// A group is joined on each suitable interface; a group with a scope (`ff02::fb%eth0`) only on the scope's interface.
+/// The owner performs the actions and reports failed joins.
 package struct GroupMembership: Sendable {
     /// An interface that the program permits.
     package struct Candidate: Equatable, Sendable {
@@ -19,7 +20,7 @@ package struct GroupMembership: Sendable {
         }
     }
 
-    /// One group on one interface.
+    /// The membership of one group on one interface.
     package struct Membership: Hashable, Sendable {
         /// The group's index in ``GroupMembership/groups``.
         package var group: Int
@@ -47,8 +48,8 @@ package struct GroupMembership: Sendable {
         self.groups = groups
     }
 
-    /// Updates the memberships for the current interfaces. Leaves come before joins, because the kernel limits the
-    /// groups per socket.
+    /// Updates the memberships for the current interfaces. The actions leave groups before they join others, because
+    /// the kernel limits the number of groups for each socket.
     package mutating func interfacesChanged(to candidates: [Candidate]) -> [Action] {
         failures = [:]
         var wanted: [Membership] = []

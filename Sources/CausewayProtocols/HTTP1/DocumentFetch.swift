@@ -83,7 +83,7 @@ package struct DocumentFetch: Sendable {
         }
     }
 
-    /// Content codings from RFC 9110 §8.4.1, RFC 7932 and RFC 8878. The request permits none.
+    /// Content codings from RFC 9110 §8.4.1, RFC 7932 and RFC 8878. The request permits none of these codings.
     private static let codings = ["gzip", "x-gzip", "compress", "x-compress", "deflate", "br", "zstd"]
 
     private mutating func begin(_ head: HTTPResponseHead, _ length: HTTP1BodyLength) -> Outcome? {

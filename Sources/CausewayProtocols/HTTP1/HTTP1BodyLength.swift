@@ -9,7 +9,7 @@ package enum HTTP1BodyLength: Equatable, Sendable {
     case length(Int)
     /// The body has the chunked transfer coding.
     case chunked
-    /// The end of the connection delimits the body. Responses only.
+    /// The end of the connection delimits the body. This is possible only in responses.
     case untilEnd
 }
 
@@ -30,7 +30,7 @@ extension HTTP1BodyLength {
         return .chunked
     }
 
-    /// Determines a response body's length (RFC 9112 §6.3), except for responses that never have a body: see
+    /// Determines a response body's length (RFC 9112 §6.3). Do not call this for responses that never have a body: see
     /// ``hasBody(status:toHead:)``.
     static func ofResponse(_ head: HTTPResponseHead) throws(HTTP1Failure) -> HTTP1BodyLength {
         let length = try contentLength(head.fields)
@@ -82,8 +82,8 @@ extension HTTP1BodyLength {
         return count == 0 || identityCount < count
     }
 
-    /// Checks that `Transfer-Encoding` is exactly `chunked`. Chunked must be the final coding, and not be applied twice
-    /// (RFC 9112 §6.1).
+    /// Checks that `Transfer-Encoding` is exactly `chunked`. Chunked must be the final coding, and must not be applied
+    /// twice (RFC 9112 §6.1).
     ///
     /// - Parameter allowsIdentity: Whether `identity` may come before `chunked`.
     private static func checkCodings(_ fields: FieldSection, allowsIdentity: Bool) throws(HTTP1Failure) {
@@ -103,8 +103,8 @@ extension HTTP1BodyLength {
 
 /// Whether a connection persists after a message (RFC 9112 §9.3).
 enum HTTP1Persistence {
-    /// Returns whether a message permits later messages on its connection: by default in HTTP/1.1, with `keep-alive` in
-    /// HTTP/1.0.
+    /// Returns whether a message permits later messages on its connection. An HTTP/1.1 message permits them unless its
+    /// `Connection` field contains `close`. An HTTP/1.0 message permits them only if the field contains `keep-alive`.
     static func isPermitted(version: HTTPVersion, fields: FieldSection) -> Bool {
         guard fields.contains("Connection") else { return version >= .http11 }
         if fields.hasElement("close", in: "Connection") { return false }

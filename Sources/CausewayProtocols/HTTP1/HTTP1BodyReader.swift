@@ -17,7 +17,7 @@ struct HTTP1BodyReader: Sendable {
         if length == .chunked { chunks = ChunkDecoder(limits: limits) }
     }
 
-    /// The stated body length in bytes; `nil` if the message states none.
+    /// The stated body length in bytes; `nil` if the message does not state the length.
     var expected: Int? {
         switch length {
         case .none: 0
@@ -46,7 +46,8 @@ struct HTTP1BodyReader: Sendable {
         }
     }
 
-    /// Counts content that the machine's owner delivers itself. Returns how many of the next `count` bytes are content.
+    /// Counts content that the machine's owner delivers directly, without passing it through the machine. Returns the
+    /// number of content bytes among the next `count` bytes.
     mutating func bypass(_ count: Int) -> Int {
         let share: Int
         switch length {

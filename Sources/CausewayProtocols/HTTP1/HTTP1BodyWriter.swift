@@ -6,7 +6,7 @@ struct HTTP1BodyWriter: Sendable {
     private var sent = 0
     private(set) var hasEnded: Bool
 
-    /// Creates a writer for the body after a head. If the message has no body, the writer has already ended.
+    /// Creates a writer for the body after a head. If the message has no body, the writer has ended from the start.
     init(_ length: HTTP1BodyLength) {
         self.length = length
         hasEnded = length == .none
@@ -48,7 +48,7 @@ struct HTTP1BodyWriter: Sendable {
     }
 }
 
-/// Header fields for body framing. The state machines write them, so that they always match the body.
+/// Header fields for body framing. The state machines write these fields, so that the fields always match the body.
 enum HTTP1FramingFields {
     /// Checks that the program's fields agree with the body.
     static func check(_ fields: FieldSection, _ length: HTTP1BodyLength) throws(HTTP1Failure) {

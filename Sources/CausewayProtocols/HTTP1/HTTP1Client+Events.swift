@@ -23,7 +23,7 @@ extension HTTP1Client {
     package enum Event: Equatable, Sendable {
         /// An interim response (RFC 9110 §15.2). Further responses follow.
         case informational(HTTPResponseHead)
-        /// The response head, and how its body is delimited.
+        /// The response head, and how the response's body is delimited.
         case responded(HTTPResponseHead, HTTP1BodyLength)
         /// A part of the body, never empty.
         case content(ArraySlice<UInt8>)

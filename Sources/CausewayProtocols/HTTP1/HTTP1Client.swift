@@ -3,7 +3,7 @@ package import CausewayWire
 
 /// The client side of an HTTP/1.1 connection (RFC 9112): one request at a time.
 ///
-/// The owner passes in requests and received bytes, and takes bytes to send and events. Input is decoded only when the
+/// The owner passes in requests and received bytes, and takes events and bytes to send. Input is decoded only when the
 /// owner takes events, so ``inputRoom`` falls to 0 if the owner takes none. ``Event/ended(_:)`` or
 /// ``Event/upgraded(_:)`` is reported exactly once, as the final event, unless ``handOver()`` ends the machine.
 package struct HTTP1Client: Sendable {
@@ -25,7 +25,7 @@ package struct HTTP1Client: Sendable {
     private var exchange = HTTP1ClientExchange()
     private var reader: HTTP1MessageReader
     private var sender = HTTP1RequestSender()
-    /// A cache for the last heads, because the next ones are often equal.
+    /// A cache for the latest heads, because the heads of the next messages are often equal.
     private var lastHeads = HTTP1LastHeads()
 
     package init(configuration: Configuration = Configuration()) {
@@ -43,7 +43,7 @@ package struct HTTP1Client: Sendable {
     package var isBodyHeld: Bool { sender.isBodyHeld }
     /// Whether the body was not sent, because the server responded without waiting for it.
     package var dropsBody: Bool { sender.dropsBody }
-    /// The time at which to call ``advance(to:)``; `nil` if there is none.
+    /// The time at which to call ``advance(to:)``; `nil` if no call is needed.
     package var deadline: Duration? { sender.holdDeadline }
     /// The number of bytes that the machine accepts now.
     package var inputRoom: Int { hasEnded ? 0 : max(0, Self.inputLimit - reader.count) }
@@ -79,8 +79,8 @@ extension HTTP1Client {
     /// Sends a request head. Send the body afterwards, unless `length` is ``HTTP1BodyLength/none``.
     ///
     /// The machine adds `Content-Length` or `Transfer-Encoding`. If the head has `Expect: 100-continue`, the machine
-    /// keeps the body until the server responds with status 100, for at most ``Configuration/continueTimeout`` (RFC
-    /// 9110 §10.1.1, §15.2.1).
+    /// holds the body back until the server responds with status 100, for at most ``Configuration/continueTimeout``
+    /// (RFC 9110 §10.1.1, §15.2.1).
     ///
     /// - Parameters:
     ///   - length: The body length.
@@ -151,7 +151,8 @@ extension HTTP1Client {
     /// Removes and returns the bytes to send.
     package mutating func takeOutput() -> ByteChain { sender.takeOutput() }
 
-    /// Sends a body that waits for status 100 if its deadline has passed. Calling early, late or twice is harmless.
+    /// If a body waits for status 100 and its deadline has passed, sends the body. Calling early, late or twice is
+    /// harmless.
     package mutating func advance(to now: Duration) { sender.releaseBody(ifDueAt: now) }
 }
 
@@ -188,7 +189,8 @@ extension HTTP1Client {
         }
     }
 
-    /// Counts content that the owner delivers itself, which saves copies. Call ``nextEvent(atMost:)`` afterwards.
+    /// Counts content that the owner delivers directly, without passing it through the machine. This saves copies. Call
+    /// ``nextEvent(atMost:)`` afterwards.
     ///
     /// - Parameter count: The number of newly arrived bytes.
     /// - Returns: How many of these bytes are content; 0 if the body is chunked, or if earlier bytes are not decoded

@@ -17,11 +17,11 @@ struct HTTP1ClientExchange: Sendable {
     private var upgrades = false
     /// Whether the messages so far permit a persistent connection.
     private(set) var persists = true
-    /// The hints in the final response.
+    /// The hints in the final response's `Keep-Alive` field.
     private(set) var keepAlive = KeepAlive()
     private var informationalCount = 0
 
-    /// The state of a connection without a request.
+    /// Creates the state of a connection on which there is no request yet.
     init() {}
 
     init(_ request: HTTPRequestHead) {
@@ -30,7 +30,7 @@ struct HTTP1ClientExchange: Sendable {
         persists = HTTP1Persistence.isPermitted(version: request.version, fields: request.fields)
     }
 
-    /// Whether not even an interim response has arrived.
+    /// Whether no response has arrived, not even an interim response.
     var isUnanswered: Bool { informationalCount == 0 }
 
     /// Interprets the next response head.
@@ -62,7 +62,8 @@ struct HTTP1ClientExchange: Sendable {
 
     private mutating func bodyLength(of response: HTTPResponseHead) throws(HTTP1Failure) -> HTTP1BodyLength {
         guard HTTP1BodyLength.hasBody(status: response.status, toHead: method == .head) else {
-            // If the fields are contradictory or state a body for status 204, the server might send a body nevertheless.
+            // If the fields contradict each other, or state a body for status 204, the server might send a body
+            // although none is permitted.
             let stated = try? HTTP1BodyLength.ofResponse(response)
             if stated == nil || response.status == 204 && stated != .untilEnd { persists = false }
             return .none

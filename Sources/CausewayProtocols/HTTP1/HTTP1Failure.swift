@@ -9,7 +9,7 @@ package enum HTTP1Failure: Error, Equatable, Sendable {
     case framing(String)
     /// The peer applied a transfer coding other than chunked.
     case unsupportedCoding
-    /// The peer sent a request that HTTP/1.1 forbids. The text names the part.
+    /// The peer sent a request that HTTP/1.1 forbids. The text names the forbidden part.
     case invalidRequest(String)
     /// The stream ended inside a message, after `received` content bytes. `expected` is the stated length; `nil` if the
     /// message does not state its length or its head is incomplete (RFC 9112 §8).

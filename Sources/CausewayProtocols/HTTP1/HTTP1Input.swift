@@ -43,7 +43,7 @@ struct HTTP1Input: Sendable {
         return all
     }
 
-    /// Feeds a head reader.
+    /// Passes received bytes to a head reader.
     ///
     /// - Returns: Whether the head is complete.
     mutating func read(_ head: inout HeadReader) throws(HTTPSyntaxError) -> Bool {

@@ -1,8 +1,8 @@
 internal import CausewayWire
 
 /// The receiving half of an HTTP/1.1 connection: the bytes that are not yet decoded, and the readers of the current
-/// message's head and body (RFC 9112 §2.2). Clients and servers decode in the same way; each knows which part of which
-/// message it expects next.
+/// message's head and body (RFC 9112 §2.2). Clients and servers decode in the same way; the client or server knows
+/// which part of which message comes next.
 struct HTTP1MessageReader: Sendable {
     private let limits: HeadReader.Limits
     private var input = HTTP1Input()
@@ -70,7 +70,7 @@ struct HTTP1MessageReader: Sendable {
 
     /// The number of content bytes of the current body so far.
     var received: Int { body.received }
-    /// The stated length of the current body in bytes; `nil` if the message states none.
+    /// The stated length of the current body in bytes; `nil` if the message does not state the length.
     var expected: Int? { body.expected }
     /// Whether the end of the connection delimits the current body.
     var bodyEndsWithConnection: Bool { body.endsWithConnection }
@@ -85,8 +85,8 @@ struct HTTP1MessageReader: Sendable {
         try body.next(&input, atMost: limit)
     }
 
-    /// Counts content that the machine's owner delivers itself.
+    /// Counts content that the machine's owner delivers directly, without passing it through the machine.
     ///
-    /// - Returns: How many of the next `count` bytes are content; 0 if earlier bytes are not decoded yet.
+    /// - Returns: The number of content bytes among the next `count` bytes; 0 if earlier bytes are not decoded yet.
     mutating func bypass(_ count: Int) -> Int { awaitsInput ? body.bypass(count) : 0 }
 }

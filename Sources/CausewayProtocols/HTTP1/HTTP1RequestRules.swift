@@ -1,8 +1,8 @@
 internal import CausewayWire
 
-/// Checks that a server makes before it interprets a request.
+/// The checks that a server makes before it interprets a request.
 enum HTTP1RequestRules {
-    /// - Throws: ``HTTP1Failure/invalidRequest(_:)``. The server responds with status 400 (RFC 9110 §15.5.1).
+    /// - Throws: ``HTTP1Failure/invalidRequest(_:)``. The server then responds with status 400 (RFC 9110 §15.5.1).
     static func check(_ request: HTTPRequestHead) throws(HTTP1Failure) {
         guard isValidTarget(request) else { throw .invalidRequest("target") }
         // If a request names several hosts, intermediaries and servers may choose different hosts and thereby interpret

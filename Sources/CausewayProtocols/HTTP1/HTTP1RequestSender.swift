@@ -57,7 +57,7 @@ struct HTTP1RequestSender: Sendable {
     /// Discards the bytes to send, except a body that waits for status 100.
     mutating func removeOutput() { output = ByteChain() }
 
-    /// Sends a body that waits for status 100 if its deadline has passed.
+    /// If a body waits for status 100 and its deadline has passed, sends the body.
     mutating func releaseBody(ifDueAt now: Duration) {
         guard let holdDeadline, now >= holdDeadline else { return }
         releaseBody()

@@ -4,19 +4,20 @@ extension HTTP1Server {
     package struct Configuration: Sendable {
         /// Limits for request heads and trailer sections.
         package var headLimits = HeadReader.Limits()
-        /// The maximum request body size in bytes to read and discard after an early response, so that the connection
-        /// persists.
+        /// The maximum size in bytes for a request body whose rest is discarded after an early response. If the body is
+        /// larger, the connection is closed.
         package var drainLimit = 256 << 10
 
         package init() {}
     }
 
     package enum Event: Equatable, Sendable {
-        /// A request head, and how its body is delimited. The owner can call ``respond(_:body:)`` immediately or later.
+        /// A request head, and how the request's body is delimited. The owner can call ``respond(_:body:)`` immediately
+        /// or later.
         case requested(HTTPRequestHead, HTTP1BodyLength)
         /// Part of the body, never empty.
         case content(ArraySlice<UInt8>)
-        /// The end of the request, with its trailer fields. Not reported if the response ends first.
+        /// The end of the request, with its trailer fields. This event is not reported if the response ends first.
         case finished(trailers: FieldSection)
         /// The response switched to another protocol or opened a tunnel. This is the last event. The owner takes the remaining bytes with
         /// ``takeRemainingInput()``.

@@ -2,7 +2,7 @@ internal import CausewayMachines
 package import CausewayWire
 
 /// The server side of an HTTP/1.1 connection (RFC 9112). It decodes a request only after the response to the previous
-/// one is complete. Pipelined requests remain in the input until then (RFC 9112 §9.3.2).
+/// request is complete. Pipelined requests remain in the input until then (RFC 9112 §9.3.2).
 ///
 /// The owner passes in received bytes and responses, and takes events and bytes to send. Input is decoded only when the
 /// owner takes events, so ``inputRoom`` falls to 0 if the owner takes none. The machine responds to malformed requests
@@ -74,7 +74,7 @@ package struct HTTP1Server: Sendable {
     }
 
     /// Ends the connection because the client does not send its request in time. Sends status 408 if a request has
-    /// begun, but not its response (RFC 9110 §15.5.9). Has no effect on a request that is complete.
+    /// begun but its response has not (RFC 9110 §15.5.9). Has no effect if the request is complete.
     package mutating func timedOut() {
         let hasBegun: Bool
         switch phase {
@@ -238,9 +238,9 @@ extension HTTP1Server {
 
     /// Sends the response head. Send the body afterwards, unless `length` is ``HTTP1BodyLength/none``.
     ///
-    /// The machine adds `Content-Length` or `Transfer-Encoding`, and `Connection`. If the response has no body
-    /// (RFC 9110 §6.4.1), it discards the content, so a program can handle HEAD like GET. For an HTTP/1.0 client, the
-    /// end of the connection delimits the body, instead of the chunked coding.
+    /// The machine adds `Content-Length` or `Transfer-Encoding`, and `Connection`. If the response has no body (RFC
+    /// 9110 §6.4.1), the machine discards the content, so a program can handle HEAD like GET. HTTP/1.0 clients do not
+    /// support the chunked coding. For them, the end of the connection delimits the body instead.
     ///
     /// - Throws: ``HTTP1Failure/unwritable(_:)`` or ``HTTP1Failure/misuse(_:)``. The connection state is then
     ///   unchanged.

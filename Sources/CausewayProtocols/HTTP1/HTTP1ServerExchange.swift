@@ -20,7 +20,7 @@ struct HTTP1ServerExchange: Sendable {
     private var dropsContent = false
     private var writer = HTTP1BodyWriter(.none)
 
-    /// The state of a connection without a request.
+    /// Creates the state of a connection on which there is no request yet.
     init() {}
 
     /// Whether there is a request whose final response has not begun.
@@ -76,7 +76,8 @@ struct HTTP1ServerExchange: Sendable {
         if response.status == 100 { awaitsContinue = false }
     }
 
-    /// Sends the response with which the stream leaves HTTP. Call this only if ``awaitsResponse`` is `true`.
+    /// Sends the response after which the stream no longer carries HTTP. Call this only if ``awaitsResponse`` is
+    /// `true`.
     ///
     /// - Parameter isComplete: Whether the whole request has arrived.
     mutating func upgrade(
@@ -89,7 +90,7 @@ struct HTTP1ServerExchange: Sendable {
         answer = .sending
     }
 
-    /// Sends the head of the final response, with the fields that state its framing and whether the connection
+    /// Sends the head of the final response, with the fields that state the body's framing and whether the connection
     /// persists. Call this only if ``awaitsResponse`` is `true`.
     ///
     /// - Throws: ``HTTP1Failure``. The state is then unchanged.
@@ -122,7 +123,8 @@ struct HTTP1ServerExchange: Sendable {
         try writer.end(trailers, to: &output)
     }
 
-    /// Returns the response body's framing. A missing body becomes an empty one if the response can have a body.
+    /// Returns the response body's framing. If the response can have a body but the program sends none, the framing
+    /// states an empty body.
     private func responseFraming(
         _ status: Int, _ fields: FieldSection, _ length: HTTP1BodyLength, hasBody: Bool
     ) throws(HTTP1Failure) -> HTTP1BodyLength {
@@ -141,7 +143,8 @@ struct HTTP1ServerExchange: Sendable {
         }
     }
 
-    /// Appends the `Connection` field unless its absence means the same (RFC 9112 §9.3, RFC 9110 §7.6.1).
+    /// Appends the `Connection` field unless a response without the field means the same (RFC 9112 §9.3, RFC 9110
+    /// §7.6.1).
     private func appendPersistence(_ fields: FieldSection, toHead head: inout [UInt8]) {
         if !persists {
             if !fields.hasElement("close", in: "Connection") {
@@ -159,7 +162,7 @@ struct HTTP1ServerExchange: Sendable {
 
     private static func encode(_ response: HTTPResponseHead) throws(HTTP1Failure) -> [UInt8] {
         var bytes: [UInt8] = []
-        // Extra space for the framing fields.
+        // Reserve extra space for the framing fields.
         bytes.reserveCapacity(response.fields.encodedCount + 128)
         do {
             try response.encode(into: &bytes)

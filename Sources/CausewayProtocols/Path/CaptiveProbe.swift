@@ -84,7 +84,7 @@ package struct CaptiveProbe: Sendable {
             return .captive(portal: nil)
         case 201..<300: return .captive(portal: nil)
         case 300..<400: return .captive(portal: head.fields.onlyValue(of: "Location"))
-        // Network Authentication Required (RFC 6585 §6).
+        // The status means "Network Authentication Required" (RFC 6585 §6).
         case 511: return .captive(portal: nil)
         default: return .unclear("status \(head.status)")
         }

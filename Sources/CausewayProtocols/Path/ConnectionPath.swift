@@ -9,8 +9,8 @@ package struct ConnectionPath: Equatable, Sendable {
     package var isViable: Bool
     /// Whether a new connection to the same endpoint would use a better interface than this connection.
     package var hasBetter: Bool
-    /// Whether the kernel now routes packets over an interface that does not have their source address. The socket must
-    /// then be bound to the interface that has the address, over which the connection still works.
+    /// Whether the kernel now routes packets over an interface that does not have their source address. The connection
+    /// still works over the interface that has the address, if the socket is bound to that interface.
     package var strays: Bool
     package var traits: Traits = []
     package var families: Set<InternetAddress.Family> = []
@@ -38,11 +38,12 @@ package struct FollowedConnection: Equatable, Sendable {
     package var local: InternetAddress
     package var remote: InternetAddress
     package var constraints: PathConstraints
-    /// Whether the connection is a client: the program chose the endpoint and can connect to it again. A server cannot.
+    /// Whether the connection belongs to a client: the program chose the endpoint and can connect to it again. A server
+    /// cannot connect again.
     package var mayMove: Bool
-    /// Whether the endpoint is a name, which may also have addresses of the other family.
+    /// Whether the endpoint is a name. A name may also have addresses of the other family.
     package var isNamed: Bool
-    /// Whether packets already left over an interface without the local address when the connection became ready.
+    /// Whether the connection's first packets already left over an interface that does not have the local address.
     /// Routing tables can require this, so ``ConnectionPath/strays`` is never set for such a connection.
     package var isForeign = false
     /// The index of the interface that had the local address when the connection became ready.
@@ -89,7 +90,8 @@ extension NetworkModel {
             strays: strays)
     }
 
-    /// Returns the path for a connection with several subflows (RFC 8684): the oldest working subflow decides.
+    /// Returns the path for a connection with several subflows (RFC 8684), which is the path of the oldest working
+    /// subflow.
     package func path(of subflows: [FollowedConnection]) -> ConnectionPath {
         let paths = subflows.map { path(of: $0) }
         let working = paths.filter(\.isViable)
@@ -110,7 +112,7 @@ extension NetworkModel {
         }
     }
 
-    /// Returns the path for traffic arriving over an interface. Routes are not considered.
+    /// Returns the path for traffic that arrives over an interface. Does not consider routes.
     package func path(on known: NWInterface) -> ConnectionPath {
         guard let interface = interface(index: known.index) else {
             return ConnectionPath(interface: known, isViable: true, hasBetter: false, strays: false)

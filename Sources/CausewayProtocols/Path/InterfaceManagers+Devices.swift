@@ -24,9 +24,9 @@ extension InterfaceManagers {
         /// Whether the device is a modem (`NM_DEVICE_TYPE_MODEM`).
         var isModem: Bool { kind == 8 }
 
-        /// NMMetered: set by the user, or guessed from the device type and its router. The guess "not metered" is
-        /// ignored: NetworkManager makes it for every device that looks like Ethernet, so it adds nothing to the
-        /// kernel's information.
+        /// NetworkManager's property `Metered`. The user sets the property, or NetworkManager guesses it from the
+        /// device type and the router. The guess "not metered" is ignored: every device that looks like Ethernet gets
+        /// this guess, which therefore adds nothing to the kernel's information.
         var isMetered: Bool? {
             switch metered {
             case 1, 3: true
@@ -43,7 +43,7 @@ extension InterfaceManagers {
         for path in paths.sorted() { added(device: path) }
     }
 
-    /// Stores a device's properties from the reply.
+    /// Stores a device's properties when the reply arrives.
     mutating func described(_ path: String, _ properties: DBusValue?) {
         // The device may have been removed since the request.
         guard devices[path] != nil, let properties else { return }
@@ -73,7 +73,7 @@ extension InterfaceManagers {
     }
 
     private mutating func changed(_ path: String, _ properties: [String: DBusValue], gone: [String]) {
-        // The reply to a pending request will contain all properties.
+        // If the request for the properties is pending, ignore the change: the reply will contain all properties.
         guard case .some(.some(var device)) = devices[path] else { return }
         device.adopt(properties)
         devices[path] = .some(device)

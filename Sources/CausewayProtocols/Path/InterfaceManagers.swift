@@ -38,9 +38,9 @@ package struct InterfaceManagers: BusClient, ~Copyable {
     private var questions: [UInt32: (question: Question, addressee: String)] = [:]
     /// Each service's current owner, as a unique bus name. The bus never assigns a unique name twice.
     private var holders: [Manager: String] = [:]
-    /// Devices by object path. The value is `nil` until the reply arrives.
+    /// Devices by object path. The value is `nil` until the device's properties have arrived.
     var devices: [String: Device?] = [:]
-    /// Network port names by the modem's object path.
+    /// The names of each modem's network ports, by the modem's object path.
     var modems: [String: [String]] = [:]
 
     /// - Parameter user: The process's user ID.

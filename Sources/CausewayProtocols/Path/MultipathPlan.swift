@@ -7,7 +7,7 @@ package import CausewayWire
 /// This type does no I/O: the caller passes a network model.
 package struct MultipathPlan: Equatable, Sendable {
     package enum Service: Sendable {
-        /// Networks other than the best one are backups.
+        /// The best network carries the data; all other networks are backups.
         case handover
         /// All networks carry data.
         case everything
@@ -22,7 +22,8 @@ package struct MultipathPlan: Equatable, Sendable {
         self.interfaces = interfaces
     }
 
-    /// Returns the endpoints for the current network, best interface first, up to the kernel's limit.
+    /// Returns the endpoints for the current network. The best interface's endpoints come first; endpoints above the
+    /// kernel's limit are left out.
     package func endpoints(in model: NetworkModel) -> [MultipathEndpoint] {
         let ways = model.waysToEverywhere(PathConstraints())
         // Choose one best interface for IPv4 and IPv6 together. With one best interface for each family, an address on the best interface
@@ -56,15 +57,15 @@ package struct MultipathPlan: Equatable, Sendable {
         }
     }
 
-    /// Changes from the current endpoints to the wanted endpoints.
+    /// The changes that turn the current endpoints into the wanted endpoints.
     package struct Changes: Equatable, Sendable {
         package var removed: [MultipathEndpoint] = []
-        /// Endpoints with a new usage. They keep their identifiers.
+        /// The endpoints whose usage changes. Their identifiers stay the same.
         package var changed: [MultipathEndpoint] = []
         package var added: [MultipathEndpoint] = []
     }
 
-    /// Computes the changes between two endpoint sets.
+    /// Computes the changes from the endpoints in `put` to the endpoints in `wanted`.
     ///
     /// - Parameter put: The current endpoints, with the identifiers that the kernel assigned.
     package static func changes(from put: [MultipathEndpoint], to wanted: [MultipathEndpoint]) -> Changes {

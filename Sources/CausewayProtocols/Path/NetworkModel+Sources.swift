@@ -2,7 +2,7 @@ internal import CausewayTypes
 package import CausewayWire
 
 extension NetworkModel {
-    /// Returns the kernel's source address for a packet on a route; `nil` if there is none.
+    /// Returns the source address that the kernel selects for a packet on a route; `nil` if there is no address.
     package func source(
         for destination: InternetAddress, _ route: NetlinkRoute, _ hop: NetlinkRoute.NextHop
     ) -> InternetAddress? {
@@ -15,13 +15,13 @@ extension NetworkModel {
         }
     }
 
-    /// Returns the interface's first address in the same subnet as the next hop; otherwise its first address; otherwise
-    /// an address from another interface.
+    /// Returns the interface's first address in the same subnet as the next hop; otherwise the interface's first
+    /// address; otherwise an address from another interface.
     private func ipv4Source(
         over index: Int?, toward gateway: InternetAddress?, scope: NetlinkAddress.Scope
     ) -> InternetAddress? {
-        // In each subnet only the first address counts. The kernel marks the others as secondary, with the flag that means "temporary" in
-        // IPv6.
+        // In each subnet only the first address counts. The kernel marks the other addresses as secondary, with the
+        // flag that means "temporary" for IPv6 addresses.
         func reaches(_ address: NetlinkAddress) -> Bool {
             address.address.family == .ipv4 && !address.flags.contains(.temporary)
                 && min(address.scope.rawValue, NetlinkAddress.Scope.link.rawValue) <= scope.rawValue
@@ -68,14 +68,15 @@ struct SourceScore {
         let (own, its) = (source.reach, destination.reach)
         let common = min(source.commonPrefixLength(with: destination), assigned.prefixLength)
         terms = [
-            source == destination ? 1 : 0,  // Rule 1
+            source == destination ? 1 : 0,  // Rule 1: the destination itself
             own >= its ? -own : own - 128,  // Rule 2: the smallest scope that reaches the destination
-            assigned.flags.isDisjoint(with: [.deprecated, .optimistic]) ? 1 : 0,  // Rule 3
-            isOutgoing ? 1 : 0,  // Rule 5
-            source.policyLabel == destination.policyLabel ? 1 : 0,  // Rule 6
-            // Reverse of rule 7: Linux prefers public addresses unless it is configured to prefer temporary addresses.
+            assigned.flags.isDisjoint(with: [.deprecated, .optimistic]) ? 1 : 0,  // Rule 3: no deprecated address
+            isOutgoing ? 1 : 0,  // Rule 5: an address of the outgoing interface
+            source.policyLabel == destination.policyLabel ? 1 : 0,  // Rule 6: equal labels
+            // The reverse of rule 7: Linux prefers public addresses unless it is configured to prefer temporary
+            // addresses.
             assigned.flags.contains(.temporary) ? 0 : 1,
-            common,  // Rule 8
+            common,  // Rule 8: the longest common prefix
         ]
     }
 }

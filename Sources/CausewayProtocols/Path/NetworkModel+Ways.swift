@@ -7,7 +7,8 @@ package struct PathWay: Equatable, Sendable {
     package var family: InternetAddress.Family
     /// The router; `nil` if the destinations are on the link.
     package var gateway: InternetAddress?
-    /// The source address for packets; `nil` on a way to all destinations, where it depends on the destination.
+    /// The source address for packets; `nil` for a way to all destinations, because the source address then depends on
+    /// the destination.
     package var source: InternetAddress?
     /// The route metric. A lower metric is preferred.
     package var metric: UInt32
@@ -17,7 +18,8 @@ package struct PathWay: Equatable, Sendable {
 
 extension NetworkModel {
     /// Returns the permitted ways to a destination, over interfaces that carry packets. The kernel's choice comes
-    /// first; the others are sorted by metric.
+    /// first; but it comes last if it uses an interface without the source address that the program chose. The other
+    /// ways are sorted by metric.
     ///
     /// Each interface occurs once. Connection establishment tries these ways in parallel: bind each attempt to its
     /// interface, except the attempt for the kernel's choice.
@@ -105,7 +107,7 @@ extension NetworkModel {
         interface(index: way.interface.index).map { $0.isCarrying && constraints.permits($0) } ?? false
     }
 
-    /// Returns the permitted ways to all destinations over interfaces that carry packets, best first.
+    /// Returns the permitted ways to all destinations over interfaces that carry packets. The best way comes first.
     package func waysToEverywhere(_ constraints: PathConstraints) -> [PathWay] {
         let both: [InternetAddress.Family] = [.ipv4, .ipv6]
         let families = both.filter { constraints.family == nil || constraints.family == $0 }
@@ -165,8 +167,8 @@ extension NetworkModel {
         }
     }
 
-    /// Returns one address for each sixteenth of the unicast address space. VPNs split the default route into such
-    /// parts.
+    /// Returns one address in each sixteenth of the unicast address space. Routes to all these addresses together count
+    /// as a default route, because VPNs split the default route into parts.
     private static func parts(_ family: InternetAddress.Family) -> [InternetAddress] {
         family == .ipv4
             ? (0...13).map { .ipv4(IPv4Address(bits: UInt32($0) << 28 | 0x0100_0000)) }

@@ -42,8 +42,8 @@ package final class NetworkModel: Sendable {
     package let facts: InterfaceFacts
     /// NAT64 prefixes announced by routers (RFC 8781).
     package let translators: [TranslationPrefix]
-    /// Counts the changes of the servers that this process queries. The count changes when the servers are in use,
-    /// which can be later than ``nameServers``.
+    /// Counts how often this process has begun to query other DNS servers. The count can change later than
+    /// ``nameServers``, because it changes only when the new servers are in use.
     package let resolverRevision: UInt64
     private let positions: [Int: Int]
     private let holders: [InternetAddress: Int]
@@ -58,9 +58,9 @@ package final class NetworkModel: Sendable {
     ///   - user: The sending user's ID, for routing rules that match a user.
     ///   - facts: Information about interfaces from network managers.
     ///   - translators: NAT64 prefixes announced by routers.
-    ///   - resolverRevision: The number of changes of the servers that this process queries.
+    ///   - resolverRevision: How often this process has begun to query other DNS servers.
     ///   - overrides: The user's settings for interfaces. They override the information from network managers.
-    ///   - lookUp: Finds an interface with its type; `nil` if the interface has been removed since the kernel listed it.
+    ///   - lookUp: Finds an interface with its type; `nil` if the interface was removed after the kernel listed it.
     package init(
         _ state: NetlinkState, nameServers: [InternetAddress] = [], searchDomains: [String] = [], user: UInt32 = 0,
         facts: InterfaceFacts = InterfaceFacts(), translators: [TranslationPrefix] = [], resolverRevision: UInt64 = 0,
@@ -111,8 +111,8 @@ package final class NetworkModel: Sendable {
     package func interface(index: Int) -> Interface? { positions[index].map { interfaces[$0] } }
 
     /// Returns the interface with this local address, if the address is usable. For a loopback address that no
-    /// interface lists, returns the loopback interface; for a scoped address, the scope's interface if it has the
-    /// address.
+    /// interface lists, returns the loopback interface; for a scoped address, returns the scope's interface if that
+    /// interface has the address.
     package func holder(of address: InternetAddress) -> Interface? {
         if let index = holders[address] { return interface(index: index) }
         if let limit = address.interface {

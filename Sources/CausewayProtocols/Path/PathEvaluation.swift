@@ -1,7 +1,8 @@
 package import CausewayTypes
 package import CausewayWire
 
-/// The current path to one endpoint or to all destinations. A program sees no difference between two equal values.
+/// The current path to one endpoint or to all destinations. If two values are equal, a program sees no difference
+/// between them.
 package struct PathEvaluation: Equatable, Sendable {
     /// The usable routes, best first. Empty if no destination is reachable over a route.
     package var ways: [PathWay]
@@ -41,12 +42,12 @@ extension NetworkModel {
         return result
     }
 
-    /// Returns the permitted interfaces that carry packets and have an address, without loopback.
+    /// Returns the permitted interfaces, except loopback, that carry packets and have an address.
     package func linkedInterfaces(_ constraints: PathConstraints) -> [NWInterface] {
         linked(constraints).filter { $0.addresses.contains(where: \.isUsable) }.map(\.interface)
     }
 
-    /// Returns the permitted interfaces that carry packets, with or without an address, without loopback.
+    /// Returns the permitted interfaces, except loopback, that carry packets. They need not have an address.
     package func linked(_ constraints: PathConstraints) -> [Interface] {
         interfaces.filter { $0.isCarrying && !$0.isLoopback && constraints.permits($0) }
     }
@@ -64,7 +65,7 @@ extension NetworkModel {
         var result = PathEvaluation(ways: ways, interfaces: ways.map(\.interface).withoutRepetitions)
         guard result.isSatisfied else { return result }
         // A tunnel costs as much as the interface below it. The kernel does not report that interface; assume that it
-        // is the next one in preference order.
+        // is the next interface in preference order.
         let carriers =
             result.interfaces.first?.type == .other ? result.interfaces.prefix(2) : result.interfaces.prefix(1)
         let known = carriers.compactMap { interface(index: $0.index) }

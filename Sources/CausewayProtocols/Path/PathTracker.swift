@@ -1,6 +1,6 @@
 /// Computes the path reports for a program. Each change of the path is reported once.
 package struct PathTracker: Sendable {
-    /// The values to report, in property order; `nil` if a value has not changed.
+    /// The values to report, in the order of the properties; `nil` if a value has not changed.
     package struct Reports: Equatable, Sendable {
         package var path: ConnectionPath?
         package var viability: Bool?
@@ -35,7 +35,7 @@ package struct PathTracker: Sendable {
             betterPath: path.hasBetter == last.hasBetter ? nil : path.hasBetter)
     }
 
-    /// Clears the properties that a path report does not compare: better paths are reported separately, and `strays` is
+    /// Clears the properties whose changes cause no path report: better paths are reported separately, and `strays` is
     /// internal.
     private static func visible(_ path: ConnectionPath) -> ConnectionPath {
         var path = path

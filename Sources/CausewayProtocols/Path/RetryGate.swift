@@ -16,13 +16,15 @@ package enum NetworkNeed: Equatable, Sendable {
 /// Decides when a waiting connection tries again: after each relevant network change, if the needed resource is
 /// available.
 ///
-/// One gate serves all attempts of a connection. It compares each network with the one of its latest check, so that a
-/// change during an attempt, or before the connection waits again, is not lost.
+/// One gate serves all attempts of a connection. The gate compares the current network with the network at the latest
+/// check. A change is therefore not lost, even if it occurs during an attempt or before the connection waits again.
 package struct RetryGate: Sendable {
-    /// What an attempt depends on. The type and the cost of an interface are left out: network managers report them
-    /// later than the kernel reports the interface, and again each time that a connection begins to wait.
+    /// The properties of a network on which an attempt depends. The type and the cost of an interface are left out:
+    /// network managers report them later than the kernel reports the interface, and again each time that a connection
+    /// begins to wait.
     private struct Chance: Equatable, Sendable {
-        /// The routes to each destination, without an order: among equal routes, the type of the interface decides it.
+        /// For each destination, the routes as a set. Their order is left out, because it can depend on the interface
+        /// type.
         var routes: [Set<Route>] = []
         var nameServers: [InternetAddress] = []
         var resolverRevision: UInt64 = 0
@@ -60,7 +62,7 @@ package struct RetryGate: Sendable {
         }
     }
 
-    /// A failed attempt, until the network is checked again.
+    /// A failed attempt. It is kept until the network is checked again.
     private struct Defeat: Sendable {
         var mayHavePassed: Bool
         var hasMoved: Bool
@@ -87,7 +89,7 @@ package struct RetryGate: Sendable {
     /// Reports that an attempt has failed, so that the connection waits. A check of the network must follow.
     ///
     /// - Parameters:
-    ///   - need: The need of the next attempt. A proxy script can change it.
+    ///   - need: The network resource that the next attempt needs. A proxy script can change this need.
     ///   - mayHavePassed: Whether the network may have returned while the attempt failed. The connection then tries
     ///     again at once, but not twice in a row.
     ///   - hasMoved: Whether the host has changed to another network since the attempt began.
@@ -134,7 +136,7 @@ package struct RetryGate: Sendable {
             guard routes.allSatisfy(\.isEmpty) else { return Chance(routes: routes) }
             let translated = translated(addresses)
             guard !translated.isEmpty else { return Chance(routes: routes) }
-            // The prefix of the translator is found by router advertisements or by DNS.
+            // Router advertisements or DNS provide the translator's prefix, so the attempt depends on both.
             return Chance(
                 routes: translated.map { Set(model.ways(to: $0, constraints).map(Route.init)) },
                 nameServers: model.nameServers, resolverRevision: model.resolverRevision,

@@ -31,8 +31,8 @@ struct RouteTable: Sendable {
         }
     }
 
-    /// Calls `pick` with each route for an address until it returns a value, and returns that value. Longer prefixes
-    /// come first; routes with equal prefixes come in preference order.
+    /// Calls `pick` with each route for an address until `pick` returns a value, and returns that value. Longer
+    /// prefixes come first; routes with equal prefixes come in preference order.
     func first<Value>(for address: InternetAddress, _ pick: (NetlinkRoute) -> Value?) -> Value? {
         for length in lengths {
             guard let routes = blocks[Block(start: address.masked(to: length), length: length)] else { continue }
@@ -64,7 +64,7 @@ extension InternetAddress {
     func masked(to length: Int) -> InternetAddress {
         switch self {
         case .ipv4(let address):
-            // A shift by the full width yields zero.
+            // In Swift, a shift by the full width yields zero, so the maximum length needs no special case.
             .ipv4(IPv4Address(bits: address.bits & ~(UInt32.max >> UInt32(min(max(length, 0), 32)))))
         case .ipv6(let address):
             .ipv6(

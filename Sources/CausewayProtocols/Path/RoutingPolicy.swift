@@ -16,7 +16,8 @@ package struct RouteQuestion: Equatable, Sendable {
     {
         self.destination = destination.unscoped
         self.source = source?.unscoped
-        // A scoped destination address selects its interface.
+        // If the socket is not bound to an interface and the destination address has a scope, the scope's interface is
+        // used.
         self.interfaceIndex = interfaceIndex ?? destination.interface?.index
     }
 }

@@ -10,7 +10,7 @@ struct ConnectAuthentication: Sendable {
 
     /// The scheme name in lower case.
     let scheme: String
-    /// A question not yet taken by the owner.
+    /// The question that the owner has not taken yet.
     private var question: TunnelQuestion?
     /// The token from a 407 response whose content has not arrived yet.
     private var token: [UInt8]?
@@ -21,7 +21,7 @@ struct ConnectAuthentication: Sendable {
         question = isBegun ? nil : TunnelQuestion(token: nil)
     }
 
-    /// Whether a token waits for the end of its response.
+    /// Whether a token has arrived, but not yet the whole response that contains it.
     var hasToken: Bool { token != nil }
 
     /// Takes the proxy's token from its challenges. Returns `false` if there is no valid token, which means that the

@@ -35,7 +35,7 @@ package struct ConnectHandshake: TunnelHandshake {
     /// again.
     private static let contentLimit = 48 << 10
 
-    /// The request that the proxy answers.
+    /// The request that is sent to the proxy.
     private struct Request {
         var purpose: Purpose
         var authority: String
@@ -171,7 +171,8 @@ package struct ConnectHandshake: TunnelHandshake {
                 return nil
             }
             return Self.refusal(response.status)
-        // The content of the accepting response is discarded, so only the owner's time limit bounds it.
+        // If the proxy has accepted the credential, the content is discarded and only the owner's time limit bounds the
+        // content.
         case .content: return isAccepted || client.receivedCount <= Self.contentLimit ? nil : .failed(.tunnelDenied)
         case .finished(_, let reuse):
             guard isAccepted else { return next() }
@@ -223,7 +224,8 @@ package struct ConnectHandshake: TunnelHandshake {
         return length == .untilEnd ? repeatedRequest() : nil
     }
 
-    /// Continues authentication in several messages. A response without a token refuses the credential.
+    /// Continues authentication in several messages. A response without a token means that the proxy refuses the
+    /// credential.
     private mutating func continueAuthentication(
         _ challenges: [String], _ closes: Bool, _ length: HTTP1BodyLength
     ) -> TunnelStep? {
@@ -243,7 +245,7 @@ private struct ProxyCredentials: Sendable {
     var nonce: String
 
     /// Returns the `Proxy-Authorization` value for the strongest supported challenge (RFC 9110 §11.7.1), and whether
-    /// the proxy only asks for a new nonce (RFC 7616 §3.3). Returns `nil` without a credential.
+    /// the proxy only asks for a new nonce (RFC 7616 §3.3). Returns `nil` if there is no credential.
     func authorization(
         for challenges: [String], _ line: (method: String, target: String)
     ) -> (value: String, isStale: Bool)? {

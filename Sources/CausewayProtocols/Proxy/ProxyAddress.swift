@@ -7,7 +7,7 @@ internal import CausewayWire
 /// SOCKS schemes the proxy resolves host names, so that no DNS query leaves this host.
 package struct ProxyAddress: Equatable, Sendable {
     package enum Kind: Equatable, Sendable {
-        /// HTTP CONNECT, unencrypted or over TLS.
+        /// A proxy with HTTP CONNECT. The connection to the proxy is not encrypted (`http`) or uses TLS (`https`).
         case http, https
         case socks
     }

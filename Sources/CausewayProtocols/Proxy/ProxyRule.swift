@@ -78,8 +78,8 @@ package struct ProxyRule: Hashable, Sendable {
     private static func network(_ address: InternetAddress, _ length: Int) -> Subject {
         let form = address.proxyForm
         if form.family == address.family { return .network(form, prefixLength: length) }
-        // A prefix shorter than 96 bits also covers IPv6 addresses that are not mapped. The network stays an IPv6
-        // network, which does not match mapped addresses, because they are compared as IPv4.
+        // A prefix shorter than 96 bits also covers IPv6 addresses that are not mapped. The network therefore stays an
+        // IPv6 network. It does not match mapped addresses, because they are compared as IPv4 addresses.
         return length < 96 ? .network(address, prefixLength: length) : .network(form, prefixLength: length - 96)
     }
 }

@@ -58,7 +58,7 @@ package struct SOCKSHandshake: TunnelHandshake {
         (command, self.destination, self.credential, self.refused) = (1, destination, credential, refused)
     }
 
-    /// Requests a UDP association (RFC 1928 §7). The association exists as long as this connection is open.
+    /// Requests a UDP association (RFC 1928 §7). The association exists as long as the connection to the proxy is open.
     ///
     /// - Parameter isIPv6: The datagrams' address family. Their source address is not known yet, so the request
     ///   contains zeros.
@@ -100,7 +100,7 @@ package struct SOCKSHandshake: TunnelHandshake {
         }
     }
 
-    /// Returns the failure for a missing or wrong credential, and reports it.
+    /// Returns the failure for a missing or wrong credential, and calls `refused`.
     private func deny() -> TunnelStep {
         refused?(ProxyRefusal(challenges: [], hadCredential: credential != nil))
         return .failed(.tunnelDenied)

@@ -8,8 +8,8 @@ package protocol TunnelHandshake: Sendable {
     /// Removes the proxy's messages from the front of `bytes` and returns the next step. After ``TunnelStep/open`` the remaining bytes come
     /// from the destination.
     mutating func received(_ bytes: inout ByteChain) -> TunnelStep
-    /// Returns the handshake's pending question, if any, and each question only once. The stage calls this method after
-    /// each message.
+    /// Returns the handshake's pending question, if there is one. Returns each question only once. The stage calls this
+    /// method after each message.
     mutating func takeQuestion() -> TunnelQuestion?
     /// Continues with the answer to a question: a field value, or `nil` if there is none.
     mutating func answered(_ value: String?) -> TunnelStep
@@ -47,9 +47,9 @@ package struct TunnelStage: ProtocolStage {
     private var words = ByteChain()
     private var inbound = MessageChunkQueue()
     private var outbound = MessageChunkQueue()
-    /// Whether the destination has ended its direction.
+    /// Whether the destination has ended its sending direction.
     private var inboundEnded = false
-    /// A question not yet taken by the owner.
+    /// The question that the owner has not taken yet.
     private var question: TunnelQuestion?
     private var isAsking = false
 
@@ -177,7 +177,7 @@ package struct TunnelStage: ProtocolStage {
         isClosing = true
         question = nil
         switch phase {
-        // The proxies below may not have been reached yet. There is nothing to say to this one then.
+        // Nothing is sent to the proxy: perhaps the stages below are not connected to it yet.
         case .idle, .opening, .ready: phase = .closed
         case .closed, .failed: break
         }

@@ -2,7 +2,7 @@ internal import CausewayMachines
 internal import DequeModule
 internal import Synchronization
 
-/// A logical message's progress, shared with the messages that must wait for it.
+/// The progress of one message. Messages that must wait for this message share the ticket.
 package final class MessageTicket: Sendable {
     package enum Progress: UInt8, Sendable { case unfinished, sent, failed }
 
@@ -100,7 +100,8 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         var seen: Set<ObjectIdentifier> = []
         var earliest: Duration?
         for entry in entries {
-            // A message's deadline is that of its oldest part. A message that has begun has no deadline.
+            // The deadline of a message's oldest part is the message's deadline. A message that has begun has no
+            // deadline.
             if let ticket = entry.ticket, ticket === open || !seen.insert(ObjectIdentifier(ticket)).inserted {
                 continue
             }
@@ -143,7 +144,8 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         }
         if let step = chooseLost() ?? chooseHopeless(at: now) { return step }
         var best: Int?
-        // Whether an entry is eligible takes a look at all earlier ones, so ask only about entries that would be chosen.
+        // The check whether an entry is eligible looks at all earlier entries, so check only entries that would be
+        // chosen.
         for index in entries.indices where best.map({ entries[index].priority > entries[$0].priority }) ?? true {
             if isEligible(at: index) { best = index }
         }

@@ -28,7 +28,7 @@ package enum DNSCarrier: Hashable, Sendable { case udp, tcp }
 package enum DNSFailure: Error, Hashable, Sendable {
     /// No server answered in time.
     case timedOut
-    /// The servers answered with an error. The value is the last server's response code.
+    /// The servers answered with an error. The value is the response code of the last server that answered.
     case code(UInt16)
     /// There is no route to any server.
     case unreachable

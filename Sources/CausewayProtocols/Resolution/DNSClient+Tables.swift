@@ -89,7 +89,7 @@ extension DNSClient {
     /// Queries that wait until fewer messages are pending.
     struct Backlog {
         private var waiting: Deque<UInt64> = []
-        /// The timer that sends the next burst.
+        /// The timer for sending the next burst of messages.
         var timer: TimerHeap<UInt64>.ID?
         var isResuming = false
 

@@ -57,8 +57,8 @@ package struct DNSClient: ~Copyable {
         mutating get { timers.nextDeadline() }
     }
 
-    /// Sets the servers and options for new queries. No new question joins a pending query, whose answer may come from
-    /// a server of another network.
+    /// Sets the servers and options for new queries. New questions do not join pending queries, because the answer to
+    /// such a query may come from a server of another network.
     package mutating func use(_ servers: [DNSServer], _ settings: ResolverConfiguration.Options) {
         ranking.use(servers)
         questions.closeAll()
@@ -69,8 +69,8 @@ package struct DNSClient: ~Copyable {
 
     /// Starts a query. The returned actions may already contain the answer.
     ///
-    /// - Parameter partition: The cache partition of the answer. Partitions separate programs, and networks of which
-    ///   each gives its own answer.
+    /// - Parameter partition: The cache partition of the answer. Answers are not shared between partitions, because
+    ///   programs must not see each other's queries, and networks can give different answers.
     package mutating func ask(
         _ name: DNSName, _ type: DNSRecordType, in partition: UInt64 = 0, at now: Duration
     ) -> (id: QuestionID, actions: [Action]) {
@@ -253,7 +253,7 @@ package struct DNSClient: ~Copyable {
         guard queries[id]?.follow(to: target, aliases, timeToLive) == true else {
             return finish(id, DNSAnswer(.failed(.aliasLoop), for: target), at: now)
         }
-        // The pending messages still query the previous name.
+        // Forget the pending messages, because they query the previous name.
         for other in others { forget(other) }
         return others.map { .forget($0) } + askNext(id, at: now)
     }
@@ -304,8 +304,8 @@ package struct DNSClient: ~Copyable {
     }
 
     private mutating func resumeBacklog(upTo limit: Int = burst, at now: Duration) -> [Action] {
-        // If a query ends immediately, this method is called again. Return in this case, because the loop below
-        // continues with the next query.
+        // While the loop below runs, a query may end immediately, and this method is then called again. Return from
+        // such a call, because the loop continues with the next query.
         guard !backlog.isResuming, !backlog.isEmpty else { return [] }
         backlog.isResuming = true
         defer { backlog.isResuming = false }

@@ -1,6 +1,7 @@
 internal import CausewayWire
 
-/// A query to servers: the questions that wait for its answer, the plan of its attempts, and what they have brought.
+/// A query to servers: the questions that wait for its answer, the plan of its attempts, and the results of these
+/// attempts so far.
 struct DNSQuery {
     let question: DNSQuestion
     let partition: UInt64
@@ -8,7 +9,7 @@ struct DNSQuery {
     private var chain: DNSAliasChain
     private(set) var askers: [DNSClient.QuestionID]
     private(set) var plan: DNSAttemptPlan
-    /// The messages without a response.
+    /// The sent messages for which no response has arrived.
     private(set) var exchanges: [DNSClient.ExchangeID] = []
     /// The timer that starts the next attempt.
     private(set) var timer: TimerHeap<UInt64>.ID?
@@ -39,7 +40,7 @@ struct DNSQuery {
 
     mutating func joined(_ asker: DNSClient.QuestionID) { askers.append(asker) }
 
-    /// Returns whether nothing waits for the answer any longer.
+    /// Removes a question. Returns whether no question waits for the answer any longer.
     mutating func left(_ asker: DNSClient.QuestionID) -> Bool {
         askers.removeAll { $0 == asker }
         return askers.isEmpty
@@ -49,7 +50,7 @@ struct DNSQuery {
 
     mutating func replan(_ plan: DNSAttemptPlan) { self.plan = plan }
 
-    /// Takes the next attempt of the plan. The timer ends the time to wait for its response.
+    /// Takes the next attempt of the plan. When the timer fires, the time to wait for the attempt's response is over.
     mutating func beganAttempt(until timer: TimerHeap<UInt64>.ID) {
         plan.advance()
         self.timer = timer
@@ -63,13 +64,14 @@ struct DNSQuery {
 
     /// Records a failed attempt.
     ///
-    /// - Parameter dropsSpares: Whether another form of the query would not help either.
+    /// - Parameter dropsSpares: Whether to skip the server's attempts with other forms of the query, because they would
+    ///   not help either.
     mutating func failed(at server: DNSServer, because failure: DNSFailure, dropsSpares: Bool) {
         lost = (server, failure)
         if dropsSpares { plan.dropSpares(of: server) }
     }
 
-    /// Adds an attempt with a server that changes the case in names.
+    /// Adds another attempt with a server that changes the case in names.
     mutating func addSpare(_ server: DNSServer) { plan.addSpare(server) }
 
     // MARK: Responses
@@ -95,7 +97,7 @@ struct DNSQuery {
         self.partial = partial
     }
 
-    /// Continues with the name at the end of an incomplete CNAME chain, and repeats the latest attempt for it.
+    /// Continues with the name at the end of an incomplete CNAME chain, and repeats the latest attempt for that name.
     ///
     /// - Returns: `false` if the chain is too long or leads back to itself. The query is then unchanged.
     mutating func follow(to target: DNSName, _ aliases: [DNSRecord], _ timeToLive: Duration) -> Bool {
@@ -131,7 +133,7 @@ struct DNSQuery {
 
 /// The CNAME records from a question's name to the name that is queried now.
 struct DNSAliasChain {
-    /// The maximum number of additional queries.
+    /// The maximum number of additional queries for names in the chain.
     private static let queryLimit = 8
 
     /// The name at the end of the chain so far, which is the name to query.

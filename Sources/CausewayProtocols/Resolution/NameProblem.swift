@@ -40,7 +40,7 @@ struct NameFailures: Sendable {
 
     mutating func note(_ finding: DNSAnswer.Finding) {
         guard case .failed(let failure) = finding else { return }
-        // The answers for both families arrive in any order, so the worse failure counts, and not the later failure.
+        // The answers for the two families arrive in any order. So report the worse failure, and not the later failure.
         if Self.isOfServers(NameProblem(failure)) || !areOfServers { problem = NameProblem(failure) }
         guard worstStatus != .tryagain else { return }
         worstStatus = [.timedOut, .connectionRefused, .truncated].contains(failure) ? .tryagain : .unavail

@@ -9,9 +9,10 @@ package struct ResolverCache: Sendable {
     package struct Key: Hashable, Sendable {
         package var name: DNSName
         package var type: DNSRecordType
-        /// Separates the answers for programs that must not see each other's queries.
+        /// Keeps apart the answers for programs that must not see each other's queries.
         package var partition: UInt64
-        /// Separates the answers to queries that are limited to certain interfaces; 0 for other queries.
+        /// Keeps apart the answers to queries that are limited to certain interfaces; 0 for queries without such a
+        /// limit.
         package var scope: UInt64
 
         package init(_ name: DNSName, _ type: DNSRecordType, partition: UInt64 = 0, scope: UInt64 = 0) {
@@ -74,7 +75,8 @@ package struct ResolverCache: Sendable {
     }
 
     package static let usualLimit = 2_048
-    /// Far more than usual answers need. A message of 64 KiB whose names are compressed can take megabytes.
+    /// The default maximum number of bytes. Usual answers need far less, but a message of 64 KiB can take megabytes if
+    /// its names are compressed.
     package static let usualByteLimit = 8 << 20
     /// How long an answer may still be used after it has expired (RFC 8767 §5 recommends one to three days).
     package static let staleLimit: Duration = .seconds(86_400)
@@ -90,8 +92,8 @@ package struct ResolverCache: Sendable {
 
     /// - Parameters:
     ///   - limit: The maximum number of entries in the cache, at least 2.
-    ///   - byteLimit: The maximum number of bytes, approximately. An answer with more than an eighth of them is not
-    ///     stored.
+    ///   - byteLimit: The maximum number of bytes, approximately. An answer with more than an eighth of this number is
+    ///     not stored.
     package init(limit: Int = usualLimit, byteLimit: Int = usualByteLimit) {
         self.limit = max(1, limit / 2)
         self.byteLimit = byteLimit / 2
@@ -143,7 +145,7 @@ package struct ResolverCache: Sendable {
         }
         remove(key)
         let entry = Entry(answer, for: key, expires: now + answer.timeToLive)
-        // A few large answers would displace all others.
+        // Do not keep a large answer: a few large answers would displace all others.
         if entry.byteCount <= byteLimit / 4 { keep(entry, for: key) }
     }
 
@@ -159,7 +161,8 @@ package struct ResolverCache: Sendable {
         recent.removeAll()
     }
 
-    /// Removes an entry from either half: ``wanted(_:)`` may have just made the recent half the older half.
+    /// Removes an entry from both halves. Even if ``wanted(_:)`` has just moved the entry to the recent half, that half
+    /// may have become the older half.
     private mutating func remove(_ key: Key) {
         recent.remove(key)
         older.remove(key)

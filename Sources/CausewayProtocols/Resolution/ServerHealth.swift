@@ -1,10 +1,10 @@
-/// Statistics about one DNS server. They determine the query order and the time to wait for a response.
+/// Statistics about one DNS server. The statistics determine the query order and the time to wait for a response.
 struct ServerHealth: Sendable {
     /// If a server has never answered, the next server is queried after this time.
     static let firstPatience: Duration = .seconds(1)
     static let minimumPatience: Duration = .milliseconds(200)
-    /// After a missing answer, the server is queried only after all other servers for this time. The time doubles with
-    /// each failure, up to the maximum.
+    /// How long a server that did not answer is queried only after all other servers. The time doubles with each
+    /// missing answer, up to the maximum.
     static let firstShunning: Duration = .seconds(5)
     static let longestShunning: Duration = .seconds(160)
 
@@ -12,7 +12,7 @@ struct ServerHealth: Sendable {
     private var shunnedUntil: Duration?
     private var smoothedTime: Duration?
     private var variation: Duration = .zero
-    /// If a server drops a query with EDNS(0), queries to this server are sent without EDNS(0) for this time.
+    /// How long queries to a server are sent without EDNS(0) after the server has dropped a query with EDNS(0).
     static let extensionPause: Duration = .seconds(600)
 
     /// Whether the server rejects queries with EDNS(0) as malformed (RFC 6891 §7).

@@ -1,6 +1,6 @@
 internal import CausewayWire
 
-/// The servers of a client, and the health of each, which decides in which order a query tries them.
+/// A client's servers and their health. The health decides in which order a query tries the servers.
 struct ServerRanking: Sendable {
     private(set) var servers: [DNSServer]
     private var health: [DNSServer: ServerHealth] = [:]
@@ -8,7 +8,7 @@ struct ServerRanking: Sendable {
 
     init(_ servers: [DNSServer]) { self.servers = servers }
 
-    /// Replaces the servers. The health of a server that stays is kept.
+    /// Replaces the servers. The health data of servers that are in both lists is kept.
     mutating func use(_ servers: [DNSServer]) {
         self.servers = servers
         health = health.filter { servers.contains($0.key) }
@@ -60,7 +60,7 @@ struct ServerRanking: Sendable {
         health[server, default: ServerHealth()].wasSilent(at: now)
     }
 
-    /// Records that a message has no answer. The server counts as silent only if it had enough time.
+    /// Records that a message has no answer. The server counts as silent only if it had enough time to answer.
     mutating func leftUnanswered(_ server: DNSServer, since sentAt: Duration, timeout: Duration, at now: Duration) {
         guard now - sentAt >= patience(for: server, atMost: timeout, round: 0) else { return }
         wasSilent(server, at: now)

@@ -3,8 +3,8 @@ internal import CausewayWire
 /// One request to the desktop's Secret Service (Secret Service API 0.2), over the D-Bus session bus.
 ///
 /// A program has one secret, found by its attributes. The request never starts the service, unlocks a keyring or
-/// prompts the user: if no service runs, or its keyring is locked, it ends with ``Outcome/unavailable(_:)``. Only
-/// replies from the owner of the service's bus name are accepted.
+/// prompts the user: if no service runs, or the keyring is locked, the request ends with ``Outcome/unavailable(_:)``.
+/// Only replies from the owner of the service's bus name are accepted.
 ///
 /// The type does no I/O: its owner passes bytes between it and the bus until ``outcome`` is set. The secret crosses the
 /// bus unencrypted ("plain" session): only the user's processes can read the bus, and they can request the secret as
@@ -190,7 +190,8 @@ package struct SecretServiceRequest: Sendable {
             .boolean(true))
     }
 
-    /// Handles the `CreateItem` reply: the item, and a prompt that the user would have to answer first; `/` for none.
+    /// Handles the `CreateItem` reply: the item, and a prompt that the user would have to answer first. `/` means that
+    /// there is no prompt.
     private mutating func stored(_ body: [DBusValue]) {
         guard body.count == 2, let prompt = body[1].text else { return failMalformed() }
         if prompt == "/" { outcome = .written } else { fail("the keyring asks for a password") }

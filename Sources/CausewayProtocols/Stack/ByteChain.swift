@@ -51,7 +51,7 @@ package struct ByteChain: Sendable {
         return first[..<end]
     }
 
-    /// Removes and returns at most `limit` bytes.
+    /// Removes and returns at most `limit` bytes from the front.
     package mutating func take(atMost limit: Int) -> ByteChain {
         guard limit < count else {
             let all = self
@@ -63,7 +63,7 @@ package struct ByteChain: Sendable {
         return taken
     }
 
-    /// Removes at most `limit` bytes. Returns the number of removed bytes.
+    /// Removes at most `limit` bytes from the front. Returns the number of removed bytes.
     @discardableResult
     package mutating func drop(atMost limit: Int) -> Int {
         var dropped = 0

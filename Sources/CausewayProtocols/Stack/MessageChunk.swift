@@ -63,8 +63,8 @@ package struct MessageChunk: Sendable {
         return nil
     }
 
-    /// Removes at most `limit` bytes and returns them as a chunk. The returned chunk ends the message only if no bytes
-    /// remain.
+    /// Removes at most `limit` bytes from the front and returns them as a chunk. The returned chunk ends the message
+    /// only if no bytes remain.
     package mutating func take(atMost limit: Int) -> MessageChunk {
         guard bytes.count > limit else {
             let whole = self

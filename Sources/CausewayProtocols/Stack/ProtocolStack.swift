@@ -29,8 +29,8 @@ package struct ProtocolStack: Sendable {
 
     private var stages: StageList
     private var life = StackLifecycle()
-    /// The kinds of output that there may be. Other kinds are known to be empty until the state changes, so that the
-    /// stack need not query each stage again.
+    /// The kinds of output that the stages may have. Until the state changes, there is no output of other kinds, so the
+    /// stack need not query the stages again.
     private var pendingFlags = StagePendingFlags(hasFailed: false)
 
     /// - Parameter stages: The stages from bottom to top; at least one.
@@ -42,12 +42,12 @@ package struct ProtocolStack: Sendable {
     /// Whether the stack consists of one stage whose handshake is complete. Content then passes directly between the program, the stage and
     /// the transport.
     package var isPlain: Bool { life.isReady && stages.count == 1 }
-    /// The durations for completed handshakes, from bottom to top.
+    /// The durations of the completed handshakes, from bottom to top.
     package var handshakes: [(stage: StageID, duration: Duration)] { stages.handshakes }
     package var hasEnded: Bool { life.hasEnded }
     /// Whether handshakes are in progress and ``close(at:)`` has not been called.
     package var isOpening: Bool { life.isOpening }
-    /// Whether closing waits only for the peer's closing message.
+    /// Whether the stack is closing and waits only for the peer's closing message.
     package var awaitsGoodbye: Bool {
         guard let closing = life.closing else { return false }
         return stages.awaitsGoodbye(closing)
@@ -185,7 +185,7 @@ package struct ProtocolStack: Sendable {
         return false
     }
 
-    /// Assumes after a change that there may be output of every kind.
+    /// After a change, assumes that there may be output of every kind.
     private mutating func queryAllAgain() { pendingFlags = StagePendingFlags(hasFailed: false) }
 }
 

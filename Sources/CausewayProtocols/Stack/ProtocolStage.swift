@@ -44,7 +44,7 @@ package struct StagePendingFlags: Sendable {
 /// durations since any fixed instant.
 package protocol ProtocolStage: Sendable {
     var status: StageStatus { mutating get }
-    /// All flags in one query. The stack reads this property after every call.
+    /// The flags for all kinds of output, in one query. The stack reads this property after every call.
     var pendingFlags: StagePendingFlags { mutating get }
 
     /// Adds content to the handshake (early data, TLS 0-RTT). The peer may receive this content twice, so it must be idempotent. The stack
@@ -108,7 +108,8 @@ package protocol ProtocolStage: Sendable {
 
     /// Sends the pending content and the closing message, then becomes `closed`. The stage gets no more content from above.
     mutating func close(at now: Duration)
-    /// Whether the stage has sent its closing message after ``close(at:)`` and is waiting for the peer's.
+    /// Whether the stage has sent its closing message after ``close(at:)`` and is waiting for the peer's closing
+    /// message.
     var awaitsGoodbye: Bool { get }
     /// Ends the stage because the connection is over. The stage sends nothing more. It may still deliver content that it received earlier,
     /// and events that release resources.
@@ -116,7 +117,7 @@ package protocol ProtocolStage: Sendable {
 }
 
 extension ProtocolStage {
-    /// The maximum number of buffered bytes in each direction before a stage accepts no more.
+    /// If a stage buffers this number of bytes in one direction, it accepts no more bytes in that direction.
     package static var bufferLimit: Int { MessageChunkQueue.byteLimit }
 
     package var pendingFlags: StagePendingFlags {

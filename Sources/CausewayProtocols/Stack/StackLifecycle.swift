@@ -1,8 +1,8 @@
 internal import CausewayTypes
 
-/// How far a stack has come from its start to its end, and the change that it has not reported yet.
+/// The state of a stack from its start to its end, and the state change that the stack has not reported yet.
 ///
-/// The lifecycle knows a stage only by its index from the bottom up.
+/// A stage is identified by its index only. The lowest stage has index 0.
 struct StackLifecycle: Sendable {
     private enum Phase {
         case opening, ready, ended
@@ -30,7 +30,7 @@ struct StackLifecycle: Sendable {
     private(set) var closing: Int?
     private var pendingEvent: PendingEvent?
 
-    /// Whether a handshake is incomplete. The stack may be closing.
+    /// Whether a handshake is incomplete. This can also be the case while the stack is closing.
     var hasPendingHandshakes: Bool { phase == .opening }
     var isOpening: Bool { phase == .opening && closing == nil }
     var isReady: Bool { phase == .ready && closing == nil }
@@ -42,7 +42,7 @@ struct StackLifecycle: Sendable {
 
     mutating func takeEvent() -> ProtocolStack.Event? { pendingEvent.take()?.event }
 
-    /// Returns whether the handshakes can begin: `false` if they began before.
+    /// Records the start. Returns whether the handshakes can begin; `false` if they have already begun.
     mutating func start() -> Bool {
         guard !wasStarted else { return false }
         wasStarted = true
@@ -56,14 +56,15 @@ struct StackLifecycle: Sendable {
         pendingEvent = .ready
     }
 
-    /// Reports that the stack has failed. The end replaces an event that the owner has not taken yet.
+    /// Reports that the stack has failed. The failure replaces an event that the owner has not taken yet.
     mutating func failed(_ failure: Failure) {
         guard phase != .ended else { return }
         phase = .ended
         pendingEvent = .failed(failure)
     }
 
-    /// Begins closing above the highest stage. Returns `false` if the stack is closing already or has ended.
+    /// Begins closing, so that ``nextClosing()`` returns the highest stage first. Returns `false` if the stack is
+    /// closing already or has ended.
     mutating func close(stageCount: Int) -> Bool {
         guard phase != .ended, closing == nil else { return false }
         closing = stageCount

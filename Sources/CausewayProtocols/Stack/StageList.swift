@@ -1,6 +1,6 @@
 internal import CausewayTypes
 
-/// The stages of a stack from bottom to top: the times of their handshakes, and the content that moves between them.
+/// The stages of a stack from bottom to top. The list measures their handshakes and moves content between them.
 struct StageList: Sendable {
     private struct Entry: Sendable {
         let id: ProtocolStack.StageID
@@ -27,12 +27,12 @@ struct StageList: Sendable {
         get { entries[0].stage }
         @inline(__always) _modify { yield &entries[0].stage }
     }
-    /// The stage next to the program. A change is made in place.
+    /// The stage next to the program. A change is made in place, as for ``bottom``.
     var top: any ProtocolStage {
         get { entries[entries.count - 1].stage }
         @inline(__always) _modify { yield &entries[entries.count - 1].stage }
     }
-    /// The durations for completed handshakes, from bottom to top.
+    /// The durations of the completed handshakes, from bottom to top.
     var handshakes: [(stage: ProtocolStack.StageID, duration: Duration)] {
         entries.compactMap { entry in
             guard let started = entry.started, let opened = entry.opened else { return nil }
@@ -126,7 +126,7 @@ struct StageList: Sendable {
 
     /// Handles stages that have failed or closed.
     ///
-    /// - Returns: Whether there was one.
+    /// - Returns: Whether there was such a stage.
     mutating func observe(_ life: inout StackLifecycle, at now: Duration) -> Bool {
         guard !life.hasEnded else { return false }
         for index in entries.indices {
@@ -142,7 +142,7 @@ struct StageList: Sendable {
         return true
     }
 
-    /// Closes the next stage, below the one that has closed.
+    /// Closes the stage below the stage that has closed.
     mutating func closeNext(_ life: inout StackLifecycle, at now: Duration) {
         if let index = life.nextClosing() { entries[index].stage.close(at: now) }
     }

@@ -12,7 +12,7 @@ struct TLVFormat: Sendable {
 struct TLVReading: Sendable {
     /// The message that is arriving.
     private enum Message {
-        /// The header has not arrived, or not completely.
+        /// The header has not arrived completely.
         case header
         /// A value on a byte stream.
         ///
@@ -41,7 +41,7 @@ struct TLVReading: Sendable {
 
     init() {}
 
-    /// Why the input is not valid; `nil` if it is.
+    /// Why the input is not valid; `nil` if it is valid.
     var failure: Failure? {
         if case .failed(let failure) = phase { failure } else { nil }
     }
@@ -91,7 +91,7 @@ struct TLVReading: Sendable {
         if case .ended = phase { true } else { false }
     }
 
-    /// Returns whether the stage above must get the end now.
+    /// Returns whether the stage above must get the end of input now.
     private mutating func takeEnd() -> Bool {
         guard hasEnded else { return false }
         phase = .delivered
@@ -124,7 +124,7 @@ extension TLVReading {
         if hasEnded, isCutOff { fail(.endedEarly) }
     }
 
-    /// Whether no more bytes can complete the message that is arriving.
+    /// Whether the message that is arriving is incomplete after all received bytes.
     private var isCutOff: Bool {
         switch message {
         case .header, .skipped: !bytes.isEmpty

@@ -43,8 +43,8 @@ package struct TLVStage: ProtocolStage {
     private var reading = TLVReading()
     private var writing = TLVWriting()
 
-    /// The maximum message length in bytes if the message is delivered only when it is complete. It limits the memory
-    /// that a peer can make the stage use.
+    /// The maximum message length in bytes if the message is delivered only when it is complete. This limits the memory
+    /// that a peer can occupy.
     package static let messageLimit = 16 << 20
 
     /// - Parameter limit: The maximum value length in bytes. If the protocol below has messages, ``messageLimit``

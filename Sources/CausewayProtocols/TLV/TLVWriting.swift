@@ -3,7 +3,7 @@ struct TLVWriting: Sendable {
     /// The parts of the program's current message; `nil` between messages.
     private var message: ByteChain?
     private var queue = MessageChunkQueue()
-    /// Whether the program has ended its direction.
+    /// Whether the program has ended its sending direction.
     private(set) var hasEnd = false
 
     init() {}

@@ -1,10 +1,12 @@
 internal import CausewayMachines
 
-/// Decides when to read a socket that receives many datagrams, so that each wake-up of the thread handles several of them.
+/// Decides when to read a socket that receives many datagrams, so that each wake-up of the thread handles several
+/// datagrams.
 ///
-/// A wake-up costs as much as ten receives or more. If datagrams arrive one by one at short intervals, for example
-/// because the sender's network card does not coalesce them, the socket is read only a fraction of a millisecond after
-/// the first arrival. Sending over the socket ends this delay, so that a peer that waits for a reply is not delayed.
+/// A wake-up costs at least as much as ten receive calls. If datagrams arrive one by one at short intervals, for
+/// example because the sender's network card does not coalesce them, the socket is not read at once, but a fraction of
+/// a millisecond after the first arrival. Sending over the socket ends this delay, so that a peer that waits for a
+/// reply is not delayed.
 package struct ArrivalPace: Sendable {
     package enum Step: Equatable, Sendable {
         case read
@@ -14,7 +16,7 @@ package struct ArrivalPace: Sendable {
         case listen
     }
 
-    /// If a read returns fewer datagrams than this number, it is not worth the cost of a wake-up.
+    /// If a read returns fewer datagrams than this number, the read is not worth the cost of a wake-up.
     private static let fewDatagrams = 64
     /// If fewer datagrams than this number arrive during a pause, the pause was useless.
     private static let uselessDatagrams = 4

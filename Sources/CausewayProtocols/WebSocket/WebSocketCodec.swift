@@ -1,12 +1,12 @@
 package import CausewayWire
 
 /// Compresses and decompresses one connection's messages (RFC 7692 §7.2). The owner of a ``WebSocketMachine`` supplies
-/// it, because this layer has no compression library.
+/// the codec, because this layer has no compression library.
 package protocol WebSocketCodec: AnyObject, Sendable {
     /// Compresses message bytes.
     ///
-    /// - Parameter flushes: Whether to return all compressed bytes, at a byte boundary. They then end with 00 00 FF FF,
-    ///   unless there was nothing to compress since the previous flush.
+    /// - Parameter flushes: Whether to return all compressed bytes, at a byte boundary. The returned bytes then end
+    ///   with 00 00 FF FF, unless there was nothing to compress since the previous flush.
     /// - Returns: `nil` if there is not enough memory.
     func compress(_ bytes: ArraySlice<UInt8>, flushes: Bool) -> [UInt8]?
     /// Ends a sent message. Without context takeover, the codec discards its history.
@@ -25,9 +25,9 @@ package struct WebSocketInflation: Sendable {
     /// The number of consumed bytes.
     package var consumed: Int
     package var output: [UInt8]
-    /// Whether the output reached the limit, so that more may follow without more input.
+    /// Whether the output reached the limit, so that more output may follow without more input.
     package var isFull: Bool
-    /// Why the data after the output cannot be decompressed; `nil` if it can.
+    /// Why the data after the output cannot be decompressed; `nil` if there is no error.
     package var problem: String?
 
     package init(consumed: Int, output: [UInt8], isFull: Bool, problem: String? = nil) {
@@ -40,9 +40,9 @@ package struct WebSocketInflation: Sendable {
 
 /// The compression that a machine negotiates (permessage-deflate, RFC 7692 §5).
 package struct WebSocketCompression: Sendable {
-    /// A client's offer, or a server's restrictions.
+    /// The parameters that a client offers, or the restrictions that a server makes.
     package var parameters: MessageDeflate
-    /// Whether the connection fails if the peer does not agree.
+    /// Whether the connection fails if the peer does not agree to the compression.
     package var isRequired: Bool
     /// Creates a codec with the parameters from the server's answer.
     package var makeCodec: @Sendable (_ agreed: MessageDeflate, _ isServer: Bool) -> any WebSocketCodec
@@ -57,7 +57,7 @@ package struct WebSocketCompression: Sendable {
     }
 }
 
-/// Compressed bytes that were not consumed yet: at most one received piece.
+/// The compressed bytes that the codec has not consumed yet: at most one received piece.
 struct InflatingInput: Sendable {
     private var bytes: ArraySlice<UInt8> = []
     /// Whether the codec may have output without more input.
@@ -70,8 +70,8 @@ struct InflatingInput: Sendable {
     /// Sets the bytes. Call this only if ``isEmpty`` is `true`.
     mutating func append(_ piece: ArraySlice<UInt8>) { bytes = piece }
 
-    /// Decompresses at most `limit` bytes. An error is reported after the output before it, so that errors do not depend
-    /// on how the input is split.
+    /// Decompresses at most `limit` bytes. The output before an error is returned first, and the error is thrown by the
+    /// next call. Errors therefore do not depend on how the input is split.
     mutating func decompress(
         by codec: any WebSocketCodec, atMost limit: Int
     ) throws(WebSocketMachine.Failure) -> ArraySlice<UInt8> {

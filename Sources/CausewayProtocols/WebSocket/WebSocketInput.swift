@@ -16,7 +16,7 @@ struct WebSocketInput: Sendable {
 
     /// The number of undecoded bytes.
     var count: Int { bytes.count }
-    /// Whether no message has begun whose end has not been decoded, and no bytes remain.
+    /// Whether all bytes are decoded and no message is incomplete.
     var isBetweenMessages: Bool { bytes.isEmpty && decoder.isBetweenMessages }
 
     mutating func append(_ more: ByteChain) { if !hasEnded { bytes.append(more) } }
@@ -32,7 +32,7 @@ struct WebSocketInput: Sendable {
     /// Decompresses the messages from now on.
     mutating func decompress(with codec: any WebSocketCodec) { decoder.codec = codec }
 
-    /// Feeds a reader of a handshake head, until the head is complete or more input is needed.
+    /// Passes received bytes to a reader of a handshake head, until the head is complete or more input is needed.
     mutating func read(_ head: inout HeadReader) throws(HTTPSyntaxError) {
         while !head.isComplete, let piece = bytes.popPiece() {
             let taken = try head.take(piece)

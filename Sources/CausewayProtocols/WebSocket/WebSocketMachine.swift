@@ -9,7 +9,7 @@ package import CausewayWire
 package struct WebSocketMachine: Sendable {
     enum Phase {
         case idle
-        /// The head of the peer's handshake message is awaited.
+        /// The machine waits for the head of the peer's handshake message.
         case opening
         /// On a server: the program decides whether to accept the client's request.
         case deciding
@@ -27,7 +27,7 @@ package struct WebSocketMachine: Sendable {
     private var input: WebSocketInput
     private var output: WebSocketOutput
     private var pings = PendingPings()
-    /// Whether a message has begun whose last part has not been sent.
+    /// Whether the program has sent the first part of a message, but not the last part.
     private var sendsMessage = false
     private(set) var sentClose = false
     private(set) var receivedClose = false
@@ -155,7 +155,7 @@ extension WebSocketMachine {
         events.append(.opened(response))
     }
 
-    /// Ends the connection because the handshake failed. A server sends a response that says so.
+    /// Ends the connection because the handshake failed. A server first sends a response that refuses the request.
     private mutating func refuse(_ error: UpgradeError) {
         if upgrade.isServer { output.append(raw: WebSocketUpgrade.refusal(error)) }
         end(.handshake(error))
@@ -188,7 +188,7 @@ extension WebSocketMachine {
     ///   content.
     package mutating func nextEvent(atMost limit: Int = .max) -> Event? {
         while true {
-            // A lost ping does not wait for the program to read the content before it.
+            // Report a lost ping first: the report must not wait until the program reads earlier content.
             if let token = nextLostPing() { return .pingLost(token) }
             if let event = events.popFirst() { return event }
             guard makesProgress(atMost: limit) else { return nil }
@@ -258,8 +258,8 @@ extension WebSocketMachine {
         appendClose(WebSocketClosing(code: closing.code))
     }
 
-    /// Ends the connection after both peers have sent a close frame. The server ends the stream first
-    /// (RFC 6455 §7.1.1); a client waits for that.
+    /// Ends the connection after both peers have sent a close frame. The server ends the stream first (RFC 6455
+    /// §7.1.1); a client waits for this end.
     private mutating func finishClosing() -> Bool {
         if !upgrade.isServer, !input.hasEnded { return false }
         end(nil)
@@ -316,7 +316,7 @@ extension WebSocketMachine {
     }
 
     /// Sends a close frame after all earlier messages (RFC 6455 §7.1.2). Only the first call has an effect. If the code
-    /// is not permitted in a close frame, the frame is sent without it.
+    /// is not permitted in a close frame, the frame is sent without a code.
     package mutating func close(_ closing: WebSocketClosing) {
         guard phase != .ended, !sentClose else { return }
         switch phase {

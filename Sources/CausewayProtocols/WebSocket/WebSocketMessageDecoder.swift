@@ -11,7 +11,7 @@ struct WebSocketMessageDecoder: Sendable {
         var header: WebSocketFrameHeader
         /// The number of payload bytes decoded so far.
         var taken = 0
-        /// Whether the flush mark, which the sender removed from the compressed message, was added.
+        /// Whether the decoder has added the flush mark, which the sender removed from the compressed message.
         var isCompleted = false
     }
 

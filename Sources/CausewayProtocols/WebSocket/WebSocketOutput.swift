@@ -8,7 +8,7 @@ internal import DequeModule
 struct WebSocketOutput: Sendable {
     /// The number of payload bytes that are masked and returned at a time.
     private static let chunkLength = 64 << 10
-    /// The number of message bytes that are compressed into one frame. If the codec has returned no output for them,
+    /// The number of message bytes that are compressed into one frame. If the codec returns no output for these bytes,
     /// more bytes are compressed.
     private static let compressedLength = 256 << 10
 
@@ -166,9 +166,9 @@ struct WebSocketOutput: Sendable {
 }
 
 extension WebSocketOutput {
-    /// Compresses the first waiting frame, unless it is a control frame. If it is long, its rest becomes another frame.
-    /// Frames are compressed only when they are sent, because the peer must decompress all of them: a compressed frame
-    /// cannot be discarded. Returns `false` if the codec fails.
+    /// Compresses the first waiting frame, unless it is a control frame. If the frame is long, only its beginning is
+    /// compressed, and the rest becomes another frame. Frames are compressed only when they are sent, because the peer
+    /// must decompress all of them: a compressed frame cannot be discarded. Returns `false` if the codec fails.
     private mutating func compressFirst(_ codec: any WebSocketCodec) -> Bool {
         guard let next = waiting.first, !next.opcode.isControl, !next.isEncoded else { return true }
         let isFirst = next.opcode != .continuation

@@ -32,16 +32,17 @@ package enum WebSocketStageEvent: StageEvent {
 
 /// WebSocket as a stage in a stack: a byte stream below, messages above.
 ///
-/// Chunks have ``WebSocketMetadata``; a sent chunk without this metadata becomes a binary message. Control frames arrive as messages of
-/// kind `control` or `closing`. A close frame arrives as a message with opcode `close`, followed by the end of the direction. If the
-/// program has ended its direction and the peer's close frame only confirms this, the program receives only the end of the direction and no
-/// message. If the peer ends the stream without a close frame and no message is incomplete, the program receives first the end of the
+/// Chunks have ``WebSocketMetadata``; a sent chunk without this metadata becomes a binary message. Control frames
+/// arrive as messages of kind `control` or `closing`. A close frame arrives as a message with opcode `close`, followed
+/// by the end of the receiving direction. If the program has ended its sending direction and the peer's close frame
+/// only confirms this, the program receives no message, but only the end of the receiving direction. If the peer ends
+/// the stream without a close frame and no message is incomplete, the program receives first the end of the receiving
 /// direction and then the failure.
 package struct WebSocketStage: ProtocolStage {
     /// The progress of closing on this side.
     private enum ClosingPhase {
         case none
-        /// The program ended its direction; the machine sends a close frame.
+        /// The program ended its sending direction; the machine sends a close frame.
         case endOfContent
         case closing
     }
@@ -142,10 +143,10 @@ package struct WebSocketStage: ProtocolStage {
     package mutating func abort(_ failure: CausewayTypes.Failure) {
         let isHangUp = failure.isHangUp && !isClosing
         if isHangUp, machine.isOpen {
-            // Deliver the messages that arrived before the failure, then the end of the direction, unless a message is
-            // incomplete. Decode only a part now, because compressed input can become a thousand times longer; the rest
-            // is decoded as the program reads. The rest may contain pongs, so the machine reports unanswered pings as
-            // lost only when it has decoded all input.
+            // Deliver the messages that arrived before the failure, then the end of the receiving direction, unless a
+            // message is incomplete. Decode only a part now, because compressed input can become a thousand times
+            // longer; the rest is decoded as the program reads. The rest may contain pongs, so the machine reports
+            // unanswered pings as lost only when it has decoded all input.
             machine.streamFailed()
             while inbound.room > 0, let event = machine.nextEvent() { take(event) }
         } else {

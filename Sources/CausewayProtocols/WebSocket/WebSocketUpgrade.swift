@@ -1,7 +1,7 @@
 internal import CausewayWire
 
-/// One side of the opening handshake (RFC 6455 §4.1, §4.2): the peer's message as far as it was read, and the client's
-/// request.
+/// One side of the opening handshake (RFC 6455 §4.1, §4.2): the part of the peer's message that has been read, and the
+/// client's request.
 struct WebSocketUpgrade: Sendable {
     /// The meaning of the peer's message.
     enum Outcome {
@@ -14,7 +14,7 @@ struct WebSocketUpgrade: Sendable {
     let isServer: Bool
     private let compression: WebSocketCompression?
     private var head: HeadReader
-    /// The client's request, until the handshake is over. A server has it when it was read.
+    /// The client's request; `nil` after the handshake. On a server it is `nil` until the request has been read.
     private var request: UpgradeRequest?
 
     /// - Parameter compression: The compression to negotiate; `nil` for none.
@@ -46,7 +46,8 @@ struct WebSocketUpgrade: Sendable {
 
     /// Reads the peer's message. Returns `nil` if more input is needed.
     ///
-    /// - Throws: ``UpgradeError``. The connection must then be ended, after ``refusal(_:)`` on a server.
+    /// - Throws: ``UpgradeError``. The connection must then be ended. A server first sends the response from
+    ///   ``refusal(_:)``.
     mutating func read(_ input: inout WebSocketInput) throws(UpgradeError) -> Outcome? {
         do {
             try input.read(&head)

@@ -23,7 +23,7 @@ package struct AuthenticationAttempts: Sendable {
         case deliver
     }
 
-    /// The default maximum number of refusals in one task. After that, the response is delivered.
+    /// The default maximum number of refusals in one task. After that number, the response is delivered.
     package static let defaultLimit = 20
 
     private let limit: Int
@@ -82,7 +82,7 @@ package struct AuthenticationAttempts: Sendable {
             zip(spaces, answerable).map { Offer(space: $0, challenge: $1, failureCount: failures[$0] ?? 0) })
     }
 
-    /// Decides how to handle a SOCKS proxy's refusal. That protocol has no challenges and no realms (RFC 1929).
+    /// Decides how to handle a SOCKS proxy's refusal. SOCKS has no challenges and no realms (RFC 1929).
     package mutating func refused(bySOCKS authority: ProtectionSpace.Authority) -> Step {
         refusalCount += 1
         guard refusalCount <= limit else { return .deliver }

@@ -57,8 +57,8 @@ package struct AuthenticationChallenge: Equatable, Sendable {
         return ranked.sorted { ($1.strength, $0.index) < ($0.strength, $1.index) }.map(\.challenge)
     }
 
-    /// Ranks the challenge; `nil` if the client cannot answer it. Digest ranks above NTLM, because its challenges name
-    /// a realm, and newer servers use SHA-256.
+    /// Ranks the challenge; `nil` if the client cannot answer it. Digest ranks above NTLM, because Digest challenges
+    /// name a realm, and newer servers use SHA-256 for Digest.
     private func strength(_ digest: DigestFunction, _ schemes: ConnectionSchemes) -> Int? {
         switch scheme {
         case "negotiate": schemes.contains(.negotiate) ? .max : nil
@@ -126,7 +126,7 @@ struct ChallengeParser {
         return start == position ? nil : String(decoding: bytes[start..<position], as: UTF8.self)
     }
 
-    /// Takes a token68 if it is the challenge's only content (RFC 9110 §11.2).
+    /// Takes a token68 if the challenge has no other content (RFC 9110 §11.2).
     private mutating func takeSingleToken() -> String? {
         let start = position
         skipSpaces()

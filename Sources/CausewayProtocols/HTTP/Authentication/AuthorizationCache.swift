@@ -27,7 +27,7 @@ package struct AuthorizationCache: Sendable {
 
     /// Stores the credential for a challenge and returns the `Authorization` or `Proxy-Authorization` value.
     ///
-    /// Call ``refused(_:)`` if the server does not accept it.
+    /// Call ``refused(_:)`` if the server does not accept the credential.
     ///
     /// - Parameter target: The request target. It determines the paths for which the credential is sent without a
     ///   challenge.
@@ -106,7 +106,8 @@ package struct AuthorizationCache: Sendable {
         entries[entry.space.authority] = known
     }
 
-    /// Selects the entry with the longest path prefix that matches; the newest one on a tie.
+    /// Selects the entry with the longest path prefix that matches; the newest entry if several prefixes have this
+    /// length.
     private static func bestIndex(in entries: [Entry], path: String) -> Int? {
         var best: (index: Int, length: Int)?
         for (index, entry) in entries.enumerated() {

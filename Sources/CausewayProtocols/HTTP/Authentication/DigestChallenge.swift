@@ -2,7 +2,7 @@
 struct DigestChallenge: Sendable {
     /// The quality of protection (RFC 7616 §3.3).
     enum Protection: String, Sendable {
-        /// No `qop` parameter: the form from RFC 2069, without a nonce count.
+        /// The challenge has no `qop` parameter. The response then has the form from RFC 2069, without a nonce count.
         case none
         case authentication = "auth"
         case integrity = "auth-int"
@@ -12,7 +12,8 @@ struct DigestChallenge: Sendable {
     let nonce: String
     let opaque: String?
     let algorithm: DigestAlgorithm
-    /// The algorithm as the server wrote it. The client sends it back unchanged. `nil` if the challenge names none.
+    /// The algorithm as the server wrote it. The client sends it back unchanged. `nil` if the challenge names no
+    /// algorithm.
     let algorithmName: String?
     /// Whether the algorithm has the suffix `-sess` (RFC 7616 §3.4.2).
     let isSession: Bool

@@ -24,7 +24,8 @@ package struct DigestSession: Sendable {
     private var nonceCount: UInt32 = 0
     /// The secret for `-sess` algorithms, and the client nonce from which it was computed (RFC 7616 §3.4.2).
     private var sessionSecret: (secret: String, clientNonce: String)?
-    /// The expected proof that the server knows the password, for the most recent request (RFC 7616 §3.5).
+    /// The value with which the server must prove that it knows the password, for the most recent request (RFC 7616
+    /// §3.5).
     private var expectedResponse: (nonceCount: String, response: String)?
 
     /// - Returns: `nil` unless `challenge` is a Digest challenge that the client can answer.
@@ -96,7 +97,7 @@ package struct DigestSession: Sendable {
     private func username() -> [String] {
         if challenge.hashesUsername { return ["username=\"\(hash("\(credential.username):\(challenge.realm)"))\""] }
         if credential.username.utf8.allSatisfy({ $0 < 0x80 }) { return ["username=\(quoted(credential.username))"] }
-        // The extended notation of RFC 8187 §3.2.
+        // The value has the extended notation of RFC 8187 §3.2.
         let encoded = PercentCoding.encoded(credential.username.utf8, where: PercentCoding.isUnreserved)
         return ["username*=UTF-8''\(encoded)"]
     }

@@ -50,7 +50,7 @@ package struct URIAuthority: Hashable, Sendable {
 extension URIAuthority {
     /// The user name and password from the user information, for the origin's first challenge (RFC 3986 §3.2.1).
     ///
-    /// - Returns: `nil` without user information. A missing password is empty.
+    /// - Returns: `nil` if there is no user information. A missing password becomes an empty password.
     package var credential: PasswordCredential? {
         guard let userInformation, !userInformation.isEmpty else { return nil }
         let parts = userInformation.utf8.split(

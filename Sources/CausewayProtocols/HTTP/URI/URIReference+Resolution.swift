@@ -1,5 +1,5 @@
 extension URIReference {
-    /// Resolves this reference against a base (RFC 3986 §5.2.2). The base's fragment is not inherited.
+    /// Resolves this reference against a base (RFC 3986 §5.2.2). The result does not get the base's fragment.
     package func resolved(against base: URIReference) -> URIReference {
         var target = self
         if scheme != nil || authority != nil {

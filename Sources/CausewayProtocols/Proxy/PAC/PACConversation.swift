@@ -4,7 +4,7 @@ internal import CausewayMachines
 ///
 /// Each message consists of one byte for the kind, and text. `Q` requests a name's addresses; the reply `A` contains
 /// the addresses, separated by semicolons. `L` is a log line. `R` is the script's result, `F` is an error in the
-/// script, and `C` tells why the child process could not enter its sandbox; each of these three ends the conversation.
+/// script, and `C` tells why the child process could not enter its sandbox; `R`, `F` and `C` end the conversation.
 /// Messages from the child are not trusted.
 package struct PACConversation: Sendable {
     package enum Step: Equatable, Sendable {

@@ -1,8 +1,8 @@
 /// Cryptographic functions for NTLM. They return `nil` if the library does not provide the function.
 package struct NTLMFunctions: Sendable {
-    /// Computes MD4 (RFC 1320): 16 bytes.
+    /// Computes an MD4 digest (RFC 1320), which has 16 bytes.
     package var md4: @Sendable (_ message: [UInt8]) -> [UInt8]?
-    /// Computes HMAC with MD5 (RFC 2104): 16 bytes.
+    /// Computes an HMAC with MD5 (RFC 2104), which has 16 bytes.
     package var hmacMD5: @Sendable (_ key: [UInt8], _ message: [UInt8]) -> [UInt8]?
 
     package init(
@@ -35,7 +35,8 @@ package struct NTLMUser: Equatable, Sendable {
         self.init(name: String(text[text.utf8.index(after: separator)...]), domain: String(text[..<separator]))
     }
 
-    /// The name in upper case, scalar by scalar. A scalar that would become several, such as `ß`, stays unchanged.
+    /// The name in upper case, scalar by scalar. A scalar that would become several scalars, such as `ß`, stays
+    /// unchanged.
     var uppercaseName: String {
         var result = ""
         for scalar in name.unicodeScalars {

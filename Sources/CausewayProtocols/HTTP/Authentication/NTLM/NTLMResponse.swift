@@ -2,11 +2,12 @@ package import CausewayWire
 
 /// An NTLMv2 response to a challenge (MS-NLMP §3.3.2). NTLMv1 is not implemented: DES no longer protects a password.
 package struct NTLMResponse: Equatable, Sendable {
-    /// Client-chosen values for one response.
+    /// The values that the client chooses for one response.
     package struct Choice: Sendable {
-        /// 8 random bytes.
+        /// The client's own challenge: 8 random bytes.
         package var challenge: [UInt8]
-        /// The time in units of 100 ns since the year 1601. Used only if the server does not send its time.
+        /// The time in units of 100 ns since the year 1601. This value is used only if the server does not send its own
+        /// time.
         package var time: UInt64
 
         package init(challenge: [UInt8], time: UInt64) {
@@ -21,13 +22,13 @@ package struct NTLMResponse: Equatable, Sendable {
     /// Whether the authenticate message must carry an integrity code.
     package var hasIntegrityCode: Bool
 
-    /// Derives the key from the password (NTOWFv2, MS-NLMP §3.3.2); `nil` if a function is missing.
+    /// Derives the key from the password (NTOWFv2, MS-NLMP §3.3.2); `nil` if a cryptographic function is not available.
     package static func key(for user: NTLMUser, password: String, _ functions: NTLMFunctions) -> [UInt8]? {
         guard let hash = functions.md4(NTLMMessage.utf16(password)) else { return nil }
         return functions.hmacMD5(hash, NTLMMessage.utf16(user.uppercaseName + user.domain))
     }
 
-    /// Computes the response; `nil` if a function is missing or an attribute is too long.
+    /// Computes the response; `nil` if a cryptographic function is not available or an attribute is too long.
     ///
     /// - Parameters:
     ///   - service: The service principal name, such as `HTTP/www.example.com`. It is sent only if the challenge has
@@ -48,12 +49,12 @@ package struct NTLMResponse: Equatable, Sendable {
             let old = functions.hmacMD5(key, message.challenge + choice.challenge)
         else { return nil }
         nt = proof + proven
-        // A server that sends its time gets no LMv2 response (MS-NLMP §3.1.5.1.2).
+        // If the server has sent its time, the LMv2 response is all zeros (MS-NLMP §3.1.5.1.2).
         lm = hasIntegrityCode ? [UInt8](repeating: 0, count: 24) : old + choice.challenge
         self.sessionKey = sessionKey
     }
 
-    /// Returns the server's attributes, completed with the client's.
+    /// Returns the server's attributes together with those that the client adds.
     private static func attributes(
         _ stated: [NTLMAttribute], service: String, hasIntegrityCode: Bool
     ) -> [NTLMAttribute] {
