@@ -96,6 +96,6 @@ struct NW: AsyncParsableCommand {
         TLSCommand.self, TraceCommand.self, TransfersCommand.self, TypesCommand.self, UploadCommand.self,
     ]
 
-    /// Servers with their own options.
+    /// The `nw serve` commands that have options of their own.
     static let serveCommands: [any ServerSubcommand.Type] = [ServeHTTPCommand.self, ServeUploadCommand.self]
 }

@@ -25,14 +25,15 @@ enum Program {
         dispatchMain()
     }
 
-    /// Becomes an image decoder if another process of this tool has started it as one. No other part of the tool runs in such a process.
+    /// Runs the image decoder if another process of this tool has started this process as a decoder. No other part of
+    /// the tool runs in such a process.
     private static func serveAsDecoder() {
         guard CommandLine.argc > 1, CommandLine.arguments[1] == ImageSource.decoderWord else { return }
         exit(cw_image_decoder_main(CommandLine.argc - 1, CommandLine.unsafeArgv + 1))
     }
 
-    /// Parses the arguments with the named command only: loading all thirty commands takes as long as parsing one. If this parsing fails,
-    /// the whole tool parses the arguments again and produces the error or the help.
+    /// Parses the arguments with the named command only: loading all commands would take as much time as the parsing.
+    /// If this parsing fails, the whole tool parses the arguments again and produces the error or the help.
     private static func understood() throws -> sending any ParsableCommand {
         var arguments = Array(CommandLine.arguments.dropFirst())
         if let type = NW.serveCommands.first(where: { arguments.starts(with: $0.words) }) {
@@ -87,7 +88,7 @@ enum Program {
             exit(EXIT_FAILURE)
         }
         let isStarted = DispatchSemaphore(value: 0)
-        // Dispatch opens the files in another thread. When a timer fires, the files are open.
+        // Dispatch opens the files in another thread. They are open when this timer fires.
         DispatchQueue.global().asyncAfter(deadline: .now()) { isStarted.signal() }
         isStarted.wait()
     }

@@ -46,7 +46,7 @@ struct BrowseCommand: Subcommand {
     @Argument(help: "Service type, such as _http._tcp or, with a subtype, _ipp._tcp,_color. (default: all types)")
     var type: String?
 
-    /// Time without a result before a hint is printed.
+    /// Time to wait for the first result before a hint is printed.
     private static let patience: Duration = .seconds(3)
 
     func validate() throws {
@@ -97,7 +97,7 @@ struct BrowseCommand: Subcommand {
         if !display.hasFound { printError(hint) }
     }
 
-    /// Whether the update ends a command with `--first`: a found service, or with `-v` a resolved service.
+    /// Whether `--first` ends the command at this update: it reports a found service, or with `-v` a resolved service.
     private func isEnough(_ update: BrowseSession.Update) -> Bool {
         switch update {
         case .placed: true

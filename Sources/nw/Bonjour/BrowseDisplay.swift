@@ -114,7 +114,7 @@ final class BrowseDisplay: Sendable {
         return Self.lines(of: table).enumerated().map { index, line in index == 0 ? line.styled(.heading) : line }
     }
 
-    /// Returns rows as lines, with the cells of a column one below the other on the terminal.
+    /// Returns a table's rows as lines, with cells padded so that the columns are aligned on the terminal.
     static func lines(of table: [[PrintableText]]) -> [PrintableText] {
         let widths = (0..<(table.first?.count ?? 0)).map { column in
             min(48, table.map { $0[column].text.columnCount }.max() ?? 0)

@@ -21,7 +21,7 @@ final class BrowseSession: Sendable {
         var hasEnded = false
     }
 
-    /// Maximum number of service types browsed at once. It bounds the queries if a host announces random types.
+    /// Maximum number of service types browsed at once. This limits the queries if a host announces random types.
     private static let typeLimit = 256
     /// Maximum number of services resolved at once.
     private static let lookupLimit = 1_024
@@ -100,7 +100,7 @@ final class BrowseSession: Sendable {
         state.withLock { $0.types = question }
     }
 
-    // MARK: Places
+    // MARK: Resolving services
 
     private func follow(_ change: NWBrowser.Result.Change) {
         switch change {

@@ -34,7 +34,7 @@ struct DoctorCommand: Subcommand {
         try await reporting("doctor") {
             var diagnosis = BonjourDiagnosis()
             try diagnosis.checkInterfaces()
-            // Inspect the port before this process opens it.
+            // Inspect the multicast DNS port before this process opens it.
             diagnosis.checkPort()
             diagnosis.checkFirewalls()
             if !diagnosis.interfaces.isEmpty { await diagnosis.listen(for: .seconds(time)) }
@@ -47,7 +47,7 @@ struct DoctorCommand: Subcommand {
 /// The check results: information about the host, and findings with advice.
 struct BonjourDiagnosis: Encodable {
     struct Finding: Encodable {
-        /// Whether this finding prevents finding or registering services.
+        /// Whether the problem keeps this host from finding or registering services.
         var isObstacle: Bool
         var what: String
         var remedy: String?

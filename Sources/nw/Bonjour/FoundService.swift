@@ -19,7 +19,7 @@ struct FoundService: Sendable {
         domain = instance.domain.description
     }
 
-    /// - Returns: `nil` if the result is not a service.
+    /// Creates the data from a browse result. Returns `nil` if the result is not a service.
     init?(_ result: NWBrowser.Result) {
         guard case .service(let name, let type, let domain, _) = result.endpoint else { return nil }
         (self.name, self.type, self.domain) = (name, type, domain)
@@ -47,7 +47,8 @@ struct FoundService: Sendable {
         }
     }
 
-    /// The interfaces, such as `[eth0 wlan0]`; empty for a service found through unicast DNS.
+    /// The interfaces on which the service was found, such as `[eth0 wlan0]`; empty for a service found through unicast
+    /// DNS.
     var links: PrintableText {
         interfaces.isEmpty ? "" : " [\(interfaces.joined(separator: " "))]"
     }

@@ -31,7 +31,8 @@ enum PortHolders {
     /// Returns the names of programs running in this network namespace. Programs in other namespaces use other interfaces and ports.
     static func runningCommands() -> Set<String> {
         let own = namespace(of: "self")
-        // Only root can read the namespaces of other users' processes. Unknown namespaces count as this namespace.
+        // Only root can read the namespaces of other users' processes. A process with an unknown namespace counts as
+        // running in this one.
         let here = processes().filter { process in
             namespace(of: "\(process)").map { $0 == own } ?? true
         }
@@ -44,7 +45,7 @@ enum PortHolders {
 
     /// Returns a small file's content; empty if the file cannot be read.
     static func read(_ path: String) -> String {
-        // Read without Foundation, which stops at the first short read: a read of /proc returns at most one page.
+        // Do not read with Foundation: it stops at the first short read, and a read of /proc returns at most one page.
         guard let file = try? OpenFile(reading: path) else { return "" }
         var content: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
@@ -55,8 +56,8 @@ enum PortHolders {
         return String(decoding: content, as: UTF8.self)
     }
 
-    /// Returns the inode number and user of each socket bound to a port. A line in the file has the form
-    /// `sl local_address rem_address st queues tr retransmits uid timeout inode ...`.
+    /// Returns the inode number and user of each socket bound to a port, from a file such as /proc/net/udp. Its lines
+    /// have the form `sl local_address rem_address st queues tr retransmits uid timeout inode ...`.
     private static func inodes(_ path: String, _ port: UInt16) -> [(inode: String, user: Int)] {
         let suffix = ":" + String(port, radix: 16, uppercase: true)
         return read(path).split(separator: "\n").dropFirst().compactMap { line in

@@ -173,8 +173,8 @@ extension CatCommand {
     /// The operation selected by the arguments.
     enum Plan {
         case connect(NWEndpoint, NWParameters)
-        /// The address as text for messages, and the port, which is unused if the parameters have a complete local
-        /// endpoint.
+        /// Listen on an address and port. The text names the address in messages. The port is unused if the parameters
+        /// have a complete local endpoint.
         case listen(String, NWEndpoint.Port, NWParameters)
         case scan(NWEndpoint.Host, ClosedRange<UInt16>, NWParameters)
     }
@@ -191,7 +191,7 @@ extension CatCommand {
         ProxyChoice(proxy, scheme: webSocketURL?.scheme ?? (security.tls ? "https" : "tcp"))
     }
 
-    /// The argument as a WebSocket URL; `nil` unless it is one URL with the scheme `ws` or `wss`.
+    /// The only argument as a URL with the scheme `ws` or `wss`; `nil` for other arguments.
     var webSocketURL: URL? {
         guard address.count == 1, !unix, let url = URL(string: address[0]), ["ws", "wss"].contains(url.scheme) else {
             return nil

@@ -9,7 +9,7 @@ struct CatListener: Sendable {
     /// Maximum number of peers that -k serves at once, and the idle time after which a UDP peer is removed.
     private static let peerLimit = 256
     private static let datagramPeerLifetime = Duration.seconds(60)
-    /// Time limit for a TLS handshake with -k, unless -w gives another.
+    /// Time limit for a TLS handshake with -k, unless -w sets another limit.
     private static let handshakeLimit = Duration.seconds(30)
 
     let options: CatOptions

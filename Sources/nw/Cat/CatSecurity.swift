@@ -44,7 +44,7 @@ struct CatSecurity: ParsableArguments {
         help: "Send the first input with the first packet, if the peer allows it. It may be delivered twice.")
     var fastOpen = false
 
-    /// Whether an option was given that has no effect without TLS.
+    /// Whether the user gave an option that has no effect without TLS.
     private var isTuned: Bool {
         [alpn, cert, key, ca, psk, serverName].contains { $0 != nil } || insecureSkipVerify
     }
@@ -111,7 +111,7 @@ final class CatVerdict: Sendable {
     /// Why the latest peer was not trusted.
     var text: PrintableText? { reason.withLock { $0 } }
 
-    /// - Parameter anchors: The only certificate authorities to trust; `nil` for the system's.
+    /// - Parameter anchors: The only certificate authorities to trust; `nil` for the system's authorities.
     func evaluate(by anchors: [SecCertificate]?, _ options: sec_protocol_options_t) {
         sec_protocol_options_set_verify_block(
             options,

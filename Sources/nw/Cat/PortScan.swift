@@ -3,7 +3,7 @@ import FoundationEssentials
 
 /// `nw cat -z`: checks which TCP ports of a host accept connections, or which UDP ports may be open.
 struct PortScan: Sendable {
-    /// Time limit for each port, unless -w gives another.
+    /// Time limit for each port, unless -w sets another limit.
     private static let connectLimit = Duration.seconds(10)
     private static let datagramLimit = Duration.seconds(1)
 
@@ -51,7 +51,8 @@ struct PortScan: Sendable {
 }
 
 extension NWConnection {
-    /// Sends one datagram and waits for a reply. The receive starts before the send, so that an ICMP error ends it.
+    /// Sends one datagram and waits for a reply. The receive starts before the send, so that an ICMP error ends the
+    /// receive.
     fileprivate func answer(to datagram: Data) async throws -> Data {
         try await withCheckedThrowingContinuation { continuation in
             receiveMessage { content, _, _, error in

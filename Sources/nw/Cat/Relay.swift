@@ -4,8 +4,8 @@ import Synchronization
 
 /// Copies standard input to a connection and the connection to standard output.
 ///
-/// Each direction holds one chunk at a time and reads the next chunk after that chunk is written. So a slow terminal
-/// closes the peer's receive window, and a slow peer pauses reading from standard input.
+/// Each direction holds one chunk at a time and reads the next chunk only when this chunk is written. So a slow
+/// terminal closes the peer's receive window, and a slow peer pauses reading from standard input.
 struct Relay: Sendable {
     private enum End {
         case input
@@ -23,9 +23,9 @@ struct Relay: Sendable {
     let options: CatOptions
     var input: any RelayInput = StandardInput.shared
 
-    /// Copies in both directions. Returns when both directions have ended, or after the idle limit without traffic.
-    /// Returns earlier at the end of datagram input if the options close the connection then, and at the end of the
-    /// peer's stream if standard input is a terminal.
+    /// Copies in both directions. Returns when both directions have ended, or after the idle limit without traffic. If
+    /// the options close the connection after datagram input, also returns at the end of that input. If standard input
+    /// is a terminal, also returns at the end of the peer's stream.
     func run() async throws {
         let activity = RelayActivity()
         try await withThrowingTaskGroup(of: End.self) { group in
@@ -109,7 +109,7 @@ struct Relay: Sendable {
     }
 }
 
-/// When the latest traffic was seen, in either direction.
+/// The time of the latest traffic, in either direction.
 final class RelayActivity: Sendable {
     private let latest = Mutex(ContinuousClock.now)
 

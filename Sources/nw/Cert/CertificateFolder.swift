@@ -11,7 +11,7 @@ struct CertificateFolder {
     }
 
     private let directory: String
-    /// Whether existing files, including an authority's, are replaced.
+    /// Whether to replace existing files, including an authority's.
     private let replaces: Bool
 
     init(_ directory: String, replaces: Bool) {
@@ -24,7 +24,8 @@ struct CertificateFolder {
         path(entry).replacing(".pem", with: ".key.pem", maxReplacements: 1)
     }
 
-    /// - Throws: ``CommandFailure`` if a server or client file exists, or only one of an authority's two files.
+    /// - Throws: ``CommandFailure`` if a server or client file exists, or if only one of the authority's two files
+    ///   exists.
     func check() throws {
         guard !replaces else { return }
         for path in [Entry.server, .client].flatMap({ [path($0), keyPath($0)] }) where DirectoryEntries.exists(path) {
@@ -36,7 +37,7 @@ struct CertificateFolder {
         }
     }
 
-    /// Loads the authority from the directory; `nil` if there is none, or if all files are replaced.
+    /// Loads the authority from the directory; `nil` if there is none, or if the command replaces all files.
     func authority() throws -> TLSIdentity? {
         let (certificate, key) = (path(.ca), keyPath(.ca))
         guard !replaces, DirectoryEntries.exists(certificate) else { return nil }

@@ -166,7 +166,7 @@ struct ChatCommand: Subcommand {
 enum ChatTransport: String, CaseIterable, ExpressibleByArgument, Sendable {
     case network, sockets, streams, session
 
-    /// The transport kind in `CausewayLines`; `nil` for a session's stream task.
+    /// The transport kind in `CausewayLines`; `nil` for a `URLSession` stream task.
     var kind: LineTransportKind? {
         switch self {
         case .network: .network

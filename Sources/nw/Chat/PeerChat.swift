@@ -31,7 +31,7 @@ struct PeerChat: Sendable {
         }
     }
 
-    /// Sends the typed lines. Returns whether the end of input ends the chat, which is so on a terminal.
+    /// Sends the typed lines. Returns whether the end of input also ends the chat, as it does on a terminal.
     private func talk(_ session: PeerSession) async throws -> Bool {
         var typed = TypedLines()
         while let chunk = try await StandardInput.shared.next(atMost: 16_384) {

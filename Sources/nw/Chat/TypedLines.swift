@@ -5,7 +5,7 @@ import FoundationEssentials
 struct TypedLines: Sendable {
     enum Entry: Equatable, Sendable {
         case line(Data)
-        /// The line length in bytes.
+        /// A line that is too long to send, with its length in bytes.
         case tooLong(Int)
     }
 

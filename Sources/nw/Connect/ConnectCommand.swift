@@ -190,7 +190,7 @@ struct ConnectReport: Encodable {
         }
     }
 
-    /// The result line.
+    /// The line that reports whether the connection was established.
     var summary: String? {
         if let winner {
             let way = interface.map { " over \($0)" } ?? ""

@@ -38,11 +38,11 @@ struct Download: Sendable {
     /// The maximum delay before another attempt.
     private static let longestWait = Duration.seconds(60)
 
-    /// The URL as given.
+    /// The URL as the user wrote it.
     let url: String
     let target: URIReference
     let credential: PasswordCredential?
-    /// The name chosen by the user; `nil` to use the server's or the URL's.
+    /// The name chosen by the user; `nil` to use the name from the server or the URL.
     let name: String?
     /// The file name to use unless the server sends one.
     let givenName: String

@@ -1,7 +1,7 @@
 import CausewayTypes
 import Synchronization
 
-/// The progress of all downloads in a run: a bar for one file, a count for several.
+/// The progress of all downloads in a run: a bar for one file, a count for several files.
 final class DownloadProgress: Sendable {
     private static let interval = Duration.milliseconds(100)
 
@@ -45,7 +45,7 @@ final class DownloadProgress: Sendable {
         }
     }
 
-    /// Called when a file is complete or has failed. When no file is left, removes the progress.
+    /// Called when a file is complete or has failed. After the last file, removes the progress display.
     func endedFile() {
         guard isVisible else { return }
         state.withLock { state in

@@ -2,7 +2,7 @@ import ArgumentParser
 import CausewayTypes
 import Synchronization
 
-/// The downloads in one run of `nw download`. A limited number run at a time.
+/// The downloads in one run of `nw download`. The number of concurrent downloads is limited.
 struct DownloadRun: Sendable {
     let downloads: [Download]
     let parallel: Int

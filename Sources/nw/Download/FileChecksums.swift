@@ -14,7 +14,7 @@ struct FileChecksum: Equatable, Sendable {
 
     init(_ digest: [UInt8]) { text = Hexadecimal.text(digest) }
 
-    /// Computes a file's checksum. Blocks.
+    /// Computes a file's checksum. Blocks the calling thread.
     init(ofFile path: String) throws {
         let file = try OpenFile(reading: path)
         var digest = ContentDigest()

@@ -23,7 +23,7 @@ final class PartialFile: Sendable {
 
     /// Opens or creates the file.
     ///
-    /// - Throws: ``CommandFailure`` if another process downloads to it; file errors.
+    /// - Throws: ``CommandFailure`` if another process is downloading to the file; file errors.
     init(at path: String, for url: String) throws {
         self.path = path
         self.url = url
@@ -32,7 +32,7 @@ final class PartialFile: Sendable {
         guard file.lock() != .heldByAnother, file.isFile(at: path) else {
             throw CommandFailure("another process downloads this file")
         }
-        // Continue at the end.
+        // Continue writing after the stored content.
         if let size = file.regularByteCount { file.cut(to: Int(clamping: size)) }
     }
 
@@ -75,11 +75,11 @@ final class PartialFile: Sendable {
 
     /// The path of a complete file.
     enum Destination: Sendable {
-        /// This path. An existing file is replaced.
+        /// At this path. An existing file is replaced.
         case replacing(String)
-        /// This path, which must not exist.
+        /// At this path, where no file may exist yet.
         case new(String)
-        /// The first unused name derived from the name that the server sent.
+        /// At the first unused name derived from the name that the server sent.
         case unused(String, directory: String)
     }
 

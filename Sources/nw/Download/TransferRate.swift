@@ -2,13 +2,13 @@ import ArgumentParser
 
 /// A rate limit in bytes per second, shared by several transfers.
 ///
-/// Reads no clock: after each chunk, a transfer passes the time and gets the time to wait. After a pause, the bytes
-/// that the rate allows in a quarter of a second may pass at once.
+/// Reads no clock: after each chunk, a transfer passes the current time and gets a delay. After a pause, the bytes that
+/// the rate allows in a quarter of a second may pass at once.
 struct TransferRate: Equatable, Sendable, ExpressibleByArgument {
     private static let burst = Duration.milliseconds(250)
 
     let bytesPerSecond: UInt64
-    /// The time at which the bytes so far would have been transferred at this rate.
+    /// The time at which a transfer at exactly this rate would have passed all bytes so far.
     private var end = Duration.zero - Self.burst
 
     init(bytesPerSecond: UInt64) { self.bytesPerSecond = max(1, bytesPerSecond) }

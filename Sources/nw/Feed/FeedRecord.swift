@@ -31,7 +31,7 @@ struct FeedRecord: Encodable {
         }
     }
 
-    /// A recording, film or picture.
+    /// A recording, film or picture that belongs to an item.
     struct Enclosure: Encodable {
         let url: String
         let type: String?
@@ -72,7 +72,7 @@ extension FeedDate {
 }
 
 extension FeedText {
-    /// Returns a list's first line.
+    /// Returns the first line of a feed's list: title, format, item count, address.
     static func title(of feed: Feed) -> PrintableText {
         let title = feed.title?.plainText ?? "(no title)"
         return PrintableText(

@@ -12,7 +12,7 @@ final class FileThread: Sendable {
         queue = DispatchQueue(label: label)
     }
 
-    /// Runs the work on the thread, after all work submitted before.
+    /// Runs the work on the thread, after all work submitted earlier.
     ///
     /// Cancellation: this function returns immediately with `CancellationError`; the work still completes on the thread.
     func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {

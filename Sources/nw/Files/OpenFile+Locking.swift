@@ -1,6 +1,7 @@
 import CausewaySystem
 
-/// Advisory locks that mark a file as in use for other processes. The kernel releases the locks when the process ends, even after a crash.
+/// Advisory locks that show other processes that a file is in use. The kernel releases the locks when the process ends,
+/// even after a crash.
 extension OpenFile {
     enum Lock: Equatable, Sendable {
         case taken

@@ -108,7 +108,8 @@ struct OpenFile: ~Copyable, Sendable {
         }
     }
 
-    /// Truncates the file and continues writing there. Has no effect on files that cannot be truncated, such as pipes.
+    /// Truncates the file; later writes continue at its new end. Has no effect on files that cannot be truncated, such
+    /// as pipes.
     func cut(to byteCount: Int) {
         guard ftruncate(descriptor, off_t(byteCount)) == 0 else { return }
         lseek(descriptor, off_t(byteCount), SEEK_SET)

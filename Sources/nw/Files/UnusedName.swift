@@ -11,8 +11,9 @@ enum UnusedName {
 
     // MARK: Names
 
-    /// Makes a peer's name safe: removes folders, control characters and changes of the text direction, replaces
-    /// leading dots with underscores, and keeps at most ``maximumByteCount`` bytes. Returns `nil` if nothing is left.
+    /// Makes a file name from a peer safe: removes folders, control characters and changes of the text direction,
+    /// replaces leading dots with underscores, and keeps at most ``maximumByteCount`` bytes. Returns `nil` if nothing
+    /// is left.
     static func safe(_ name: String) -> String? {
         guard let last = ContentDisposition.lastComponent(name) else { return nil }
         let visible = visible(last)
@@ -42,7 +43,8 @@ enum UnusedName {
         var kept = String.UnicodeScalarView()
         for scalar in name.unicodeScalars {
             // Whether a joiner is printable depends on the characters before it. So test the scalar together with the
-            // shortest printable suffix of `kept`, of at most four scalars: such a suffix does not begin with a joiner.
+            // end of `kept`: with the shortest suffix of one to four scalars that is printable on its own. Such a
+            // suffix does not begin with a joiner.
             let contexts = (1...4).lazy.map { String.UnicodeScalarView(kept.suffix($0)) }
             var text = contexts.first { isPrintable(String($0)) } ?? String.UnicodeScalarView()
             text.append(scalar)

@@ -102,7 +102,8 @@ private struct GroupMessage: Encodable {
     }
 }
 
-/// Returns a message's line: the sender, with -v the destination address and interface, then the content and whether it is complete.
+/// Returns a message's line: the sender; with -v the destination address and interface; the content; and a mark if more
+/// of the content follows.
 private func line(
     for message: NWConnectionGroup.Message, _ content: Data, _ isComplete: Bool, _ isVerbose: Bool
 ) -> PrintableText {

@@ -1,11 +1,12 @@
 import CausewayTypes
 import Synchronization
 
-/// Limits the received messages that wait for a slow standard output. Further ones are dropped, as by a full socket.
+/// Limits the received messages that wait for a slow standard output. Drops messages above the limit, as a full socket
+/// does.
 final class MessageBacklog: Sendable {
     /// The maximum number of waiting bytes.
     static let limit = 4 << 20
-    /// The bytes that a message takes in addition to its text.
+    /// The bytes that each message counts in addition to its text.
     private static let overhead = 128
 
     private struct State {
@@ -15,7 +16,7 @@ final class MessageBacklog: Sendable {
 
     enum Admission: Equatable, Sendable {
         case admitted, dropped
-        /// The message is the first that is dropped.
+        /// This message was dropped, and is the first dropped message.
         case firstDropped
     }
 

@@ -20,7 +20,7 @@ final class ContentReceiver: Sendable {
         state = Mutex(State(sink: sink, decoder: decoder, progress: progress, origin: origin))
     }
 
-    /// Handles the next chunk of content as received.
+    /// Handles the next chunk of received content, which may still be encoded.
     func take(_ piece: Data) throws {
         try state.withLock { state in
             if let decoder = state.decoder {

@@ -10,13 +10,13 @@ struct ContentDestination: Sendable {
     enum Place: Equatable, Sendable {
         /// Standard output; on a terminal, text is prepared for display.
         case automatic
-        /// Standard output without any change.
+        /// Standard output; the content is not changed.
         case standardOutput
-        /// A file, which is replaced.
+        /// A file, whose earlier content is replaced.
         case file(String)
-        /// A file, from this position on. The content before it is kept.
+        /// A file, starting at this position. The content before it is kept.
         case rest(String, from: UInt64)
-        /// Kept in memory for the JSON object.
+        /// Memory, for the JSON object.
         case memory
     }
 
@@ -27,7 +27,7 @@ struct ContentDestination: Sendable {
 
 /// Writes content to its destination. The calls may block.
 struct ContentSink: ~Copyable {
-    /// The maximum number of bytes in the JSON object.
+    /// The maximum content size in the JSON object, in bytes.
     static let memoryLimit = 1 << 20
 
     private enum Kind: ~Copyable {
@@ -94,7 +94,7 @@ struct ContentSink: ~Copyable {
         }
     }
 
-    /// Writes the rest of the text on a terminal.
+    /// On a terminal, writes the text that is still buffered.
     mutating func finish() throws {
         switch kind {
         case .terminal: try OpenFile.standardOutput.put(text.finish())

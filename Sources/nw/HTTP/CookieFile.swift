@@ -5,7 +5,7 @@ import CausewayTypes
 enum CookieFile {
     private static let mark = "#HttpOnly_"
 
-    /// Parses a file's lines. Comments and lines with other than seven columns are skipped.
+    /// Parses a file's lines. Skips comments, and lines that do not have seven columns.
     static func parse(_ text: String) -> [Cookie] {
         text.split { $0 == "\n" || $0 == "\r\n" || $0 == "\r" }.compactMap { line in
             var line = line
@@ -22,8 +22,8 @@ enum CookieFile {
         }
     }
 
-    /// Returns a file with these cookies. A cookie with a tab in a column is left out, because the format cannot represent it: readers
-    /// would misinterpret the following columns, for example as another path.
+    /// Returns a file with these cookies. Leaves out a cookie with a control character in a column. After a tab, for
+    /// example, programs would misread the following columns, such as the path.
     static func text(_ cookies: [Cookie]) -> String {
         let lines = cookies.compactMap { cookie -> String? in
             let name = String(decoding: cookie.name, as: UTF8.self)

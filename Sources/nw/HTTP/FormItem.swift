@@ -20,8 +20,8 @@ struct FormItem: Equatable, Sendable {
     var filename: String?
     var mediaType: String?
 
-    /// Reads `NAME=TEXT`, `NAME=@FILE` or `NAME=<FILE`, each with `;type=TYPE` and `;filename=NAME`. Returns `nil` for other words. A
-    /// semicolon without a following parameter is part of the text.
+    /// Reads `NAME=TEXT`, `NAME=@FILE` or `NAME=<FILE`, each optionally followed by `;type=TYPE` and `;filename=NAME`.
+    /// Returns `nil` for other words. A semicolon without a following parameter is part of the text.
     init?(_ word: String) {
         guard let equals = word.firstIndex(of: "=") else { return nil }
         name = String(word[..<equals])
@@ -72,7 +72,7 @@ struct FormItem: Equatable, Sendable {
         }
     }
 
-    /// Removes quotes around a text, and the backslashes before quotes and backslashes in it.
+    /// Removes quotes around a text, and the backslashes that escape quotes and backslashes.
     private static func unquoted(_ text: String) -> String {
         guard text.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") else { return text }
         var (result, isEscaped) = ("", false)

@@ -62,7 +62,7 @@ struct HTTPConversation {
     /// The time since 1970, for cookies.
     private static var now: Duration { .seconds(Date().timeIntervalSince1970) }
 
-    /// Sends requests until there is a final response. Returns it with its content unread.
+    /// Sends requests until there is a final response, and returns it without reading its content.
     mutating func run() async throws -> (head: HTTPResponseHead, feed: ResponseFeed) {
         var request = start.request
         var authorization: String?

@@ -10,7 +10,8 @@ struct HTTPEngines {
 
     init(_ route: HTTPRoute) { self.route = route }
 
-    /// Returns an origin's engine. A shared engine could use a connection to a fixed address for another name.
+    /// Returns an origin's own engine. An engine for several origins could use a connection to one origin's fixed
+    /// address for another origin.
     mutating func engine(for origin: HTTPOrigin) throws -> HTTPEngine {
         if let engine = engines[origin] { return engine }
         var configuration = HTTPEngine.Configuration()

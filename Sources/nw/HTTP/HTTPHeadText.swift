@@ -31,7 +31,7 @@ enum HTTPHeadText {
         fields.map { String(decoding: $0.name, as: UTF8.self) + ": " + String(decoding: $0.value, as: UTF8.self) }
     }
 
-    /// Returns a head for a terminal.
+    /// Returns a response head as text for a terminal, with a colored status line.
     static func colored(_ head: HTTPResponseHead) -> PrintableText {
         let lines = lines(head)
         let style: PrintableText.Style = head.status >= 400 ? .removed : head.status >= 300 ? .changed : .added

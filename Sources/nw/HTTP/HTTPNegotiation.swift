@@ -40,7 +40,7 @@ struct HTTPNegotiation {
     private var phase = Phase.idle
     /// The connections that the next request may use; `nil` before the first challenge.
     private(set) var binding: ConnectionBinding?
-    /// Whether to send the next request without content, because the server always refuses it.
+    /// Whether to send the next request without content: the server refuses it in any case, to send its challenge.
     private(set) var isOpening = false
 
     init(_ scheme: ConnectionAuthentication.Scheme, _ credential: PasswordCredential?) {

@@ -26,7 +26,7 @@ struct FixedAddress: Equatable, Sendable, ExpressibleByArgument {
         self.address = String(address)
     }
 
-    /// The host in a URL.
+    /// The address as the host of a URL, with brackets around an IPv6 address.
     var urlHost: String { address.contains(":") ? "[\(address)]" : address }
 }
 
@@ -40,7 +40,7 @@ struct HTTPRoute: Sendable {
     var applicationProtocols: [String] = []
     var usesPriorKnowledge = false
     var skipsVerification = false
-    /// The trusted certificate authorities; `nil` for the system's.
+    /// The trusted certificate authorities; `nil` for the system's authorities.
     var anchors: [SecCertificate]?
     var identity: SecIdentity?
 

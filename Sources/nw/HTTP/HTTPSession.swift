@@ -57,7 +57,8 @@ struct HTTPSession: Sendable {
             attempt.content = try await deliver(head, feed, of: attempt.conversation.records.last)
         } catch let failure as HTTPCommandFailure {
             attempt.failure = failure
-            // Do not retry after content was printed, because it cannot be removed. A file is written again.
+            // Do not retry after content was printed, because the user has already seen it. A file is written again
+            // from its start.
             let isPrinted = failure.code == .partial && destination.path == nil && destination.place != .memory
             attempt.wait = isPrinted ? nil : retry.wait(after: failure)
         }
@@ -236,7 +237,7 @@ func withLimit<Value: Sendable>(
 }
 
 extension ContentDestination {
-    /// The file; `nil` for standard output.
+    /// The file's path; `nil` if the content is not written to a file.
     var path: String? {
         switch place {
         case .file(let path), .rest(let path, _): path

@@ -12,7 +12,7 @@ enum RequestContent: Sendable {
     case none
     case data(Data)
     case file(String)
-    /// Standard input, which can be sent once.
+    /// Standard input, which can be sent only once.
     case standardInput
     /// A form whose files are read while it is sent.
     case form(RequestForm)

@@ -26,7 +26,7 @@ struct RequestData {
 
     var isEmpty: Bool { options.data.isEmpty && options.dataRaw.isEmpty && options.dataUrlencode.isEmpty }
 
-    /// The content: if a file is the only value, the file itself.
+    /// The joined values. If the only value is `-d @FILE`, the content is this file or standard input.
     ///
     /// - Throws: ``HTTPCommandFailure`` if a file cannot be read.
     func content() throws -> RequestContent {
@@ -38,7 +38,8 @@ struct RequestData {
 
     /// The values as a query.
     ///
-    /// - Throws: ``HTTPCommandFailure`` as ``content()``; also for standard input, which cannot be part of the URL.
+    /// - Throws: ``HTTPCommandFailure`` if a file cannot be read, and for standard input, which cannot be part of the
+    ///   URL.
     func query() throws -> String {
         guard !options.data.contains("@-"), !options.dataUrlencode.contains(where: { $0.hasSuffix("@-") }) else {
             throw HTTPCommandFailure(.read, "-G cannot read standard input")

@@ -1,7 +1,7 @@
 import CausewayWire
 import FoundationEssentials
 
-/// One argument after the URL in `nw http`, in HTTPie's notation. A backslash takes the next character literally.
+/// One argument after the URL in `nw http`, in HTTPie's notation. The character after a backslash is taken literally.
 enum RequestItem: Equatable, Sendable {
     /// `NAME:VALUE`. An empty value removes a default field.
     case field(name: String, value: String)
@@ -78,7 +78,7 @@ struct RequestWords: Equatable, Sendable {
             || !word.isEmpty && word.allSatisfy { ("A"..."Z").contains($0) || $0 == "-" }
     }
 
-    /// Returns an absolute URL. The scheme may be missing, and `:8080/path` is on this host.
+    /// Returns an absolute URL. The scheme may be missing, and `:8080/path` means a path on this host.
     static func absolute(_ text: String) -> String {
         if text.contains("://") { return text }
         return text.hasPrefix(":") && !text.hasPrefix("::") ? "http://localhost" + text : "http://" + text

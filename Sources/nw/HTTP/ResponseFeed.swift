@@ -74,7 +74,7 @@ final class ResponseFeed: HTTPResponseObserver {
     /// Passes all content to `consumer`, and returns at the end of the content.
     ///
     /// The consumer may block the thread that receives the content: the command has no other connection to serve, and
-    /// the server then waits. A task that takes the content would need twice the processor time for a download.
+    /// the server waits meanwhile. Passing the content to a task instead would double a download's processor time.
     ///
     /// - Throws: ``HTTPFailure``, or the consumer's error.
     func deliver(to consumer: @escaping @Sendable (Data) throws -> Void) async throws {

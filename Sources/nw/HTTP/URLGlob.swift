@@ -76,7 +76,8 @@ struct URLGlob: Sendable {
 
     // MARK: Patterns
 
-    /// Returns the choices for the pattern at the beginning of a text, and its end; `nil` if there is none.
+    /// Returns the choices for the pattern at the beginning of a text, and where the pattern ends; `nil` without a
+    /// pattern.
     private static func pattern(_ text: Substring) -> (choices: [String], end: Substring.Index)? {
         guard let first = text.first, first == "{" || first == "[",
             let close = text.firstIndex(of: first == "{" ? "}" : "]")
@@ -92,7 +93,7 @@ struct URLGlob: Sendable {
         return text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
     }
 
-    /// Reads `1-20`, `001-100`, `a-z`, each with `:STEP`.
+    /// Returns the choices for `1-20`, `001-100` or `a-z`, each optionally followed by `:STEP`; `nil` for other text.
     private static func range(_ text: Substring) -> [String]? {
         let halves = text.split(separator: ":", omittingEmptySubsequences: false)
         let step = halves.count == 2 ? Int(digits: halves[1]) : 1

@@ -6,14 +6,15 @@ import Synchronization
 final class UploadProgress: Sendable {
     private struct State: ~Copyable {
         var bar: ProgressBar
-        /// `nil` after the end.
+        /// Redraws the progress; `nil` after the end.
         var timer: (any DispatchSourceTimer)?
     }
 
     private let feed: ResponseFeed
     private let state: Mutex<State>
 
-    /// Shows the progress until ``end()``. Returns `nil` without a terminal, and unless the content is a file or form.
+    /// Shows the progress until ``end()``. Returns `nil` without a terminal, and for content that is neither a file nor
+    /// a form.
     init?(_ feed: ResponseFeed, of content: RequestContent) {
         guard StatusLine.isAvailable, let (name, count) = Self.facts(of: content) else { return nil }
         self.feed = feed

@@ -5,7 +5,7 @@ import FoundationEssentials
 
 /// The text that -w prints after a transfer, with curl's variables.
 struct WriteOut: Sendable {
-    /// A template with an unknown variable, or one that cannot be read.
+    /// A template has an unknown variable, or its file cannot be read.
     struct InvalidTemplate: Error {
         let message: String
     }

@@ -8,7 +8,7 @@ struct ChildProgram: Sendable {
 
     /// - Parameters:
     ///   - output: The file descriptor for standard output and standard error; `nil` for the tool's own.
-    ///   - readsInput: Whether it reads the tool's standard input.
+    ///   - readsInput: Whether the program reads the tool's standard input.
     /// - Throws: `.posix` with the error code from `posix_spawn(3)`, such as `.ENOENT`.
     init(_ path: String, _ arguments: [String], output: Int32? = nil, readsInput: Bool = false)
         throws(NWError)
@@ -41,7 +41,8 @@ struct ChildProgram: Sendable {
         self.process = process
     }
 
-    /// Waits until the program ends. Returns its exit code; 128 plus the signal number if a signal ended it. Blocks.
+    /// Waits until the program ends, and blocks the calling thread meanwhile. Returns the exit code, or 128 plus the
+    /// signal number if a signal ended the program.
     func wait() -> Int32 {
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0, errno == EINTR {}

@@ -114,7 +114,8 @@ struct NAT64Command: Subcommand {
         }
     }
 
-    /// Makes the network, runs the program or waits for the interrupt, and removes the network. Blocks.
+    /// Makes the network, runs the program or waits for the interrupt, and removes the network. Blocks the calling
+    /// thread.
     private func work(_ running: RunningProgram) throws -> Int32 {
         let network = try NAT64Network(
             name ?? "nw-nat64-\(getpid())", address, upstream: share ? try Self.nameServers() : [])
@@ -153,7 +154,7 @@ struct NAT64Command: Subcommand {
     }
 }
 
-/// The program that runs in the network; without a program, a wait until the interrupt.
+/// The program that runs in the network. If there is no program, the command waits for an interrupt instead.
 private final class RunningProgram: Sendable {
     private struct State {
         var child: ChildProgram?

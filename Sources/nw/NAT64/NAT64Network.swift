@@ -3,7 +3,7 @@ import CausewaySystem
 import FoundationEssentials
 
 /// A network without IPv4 in a namespace. Its router has a translator (NAT64, RFC 6146) and a name server that makes
-/// IPv6 addresses from IPv4 addresses (DNS64, RFC 6147). Calls block.
+/// IPv6 addresses from IPv4 addresses (DNS64, RFC 6147). All methods block the calling thread.
 ///
 /// The router is another namespace, connected to this host. It answers ARP for the translator's addresses, so that this
 /// host needs no route to them.
@@ -19,7 +19,7 @@ final class NAT64Network {
     /// The client's namespace.
     let name: String
     private let addresses: [NAT64Address]
-    /// The DNS servers for all other names; empty without a route out of the network.
+    /// The DNS servers for names outside the given addresses; empty if the network has no route to other networks.
     private let upstream: [String]
     private let folder: String
     private var isMade = false
@@ -31,8 +31,8 @@ final class NAT64Network {
     private var link: String { "n64-\(getpid())" }
     private var settings: String { "/etc/netns/\(name)" }
 
-    /// - Parameter upstream: The DNS servers for other names. If not empty, the network also uses this host's
-    ///   connections.
+    /// - Parameter upstream: The DNS servers for names outside `addresses`. If there are any, the network also uses
+    ///   this host's connections.
     init(_ name: String, _ addresses: [NAT64Address], upstream: [String]) throws {
         self.name = name
         self.addresses = addresses
@@ -103,7 +103,7 @@ final class NAT64Network {
         let zones = try ([NAT64Address(name: Self.hostName, address: Self.host)] + addresses).map { entry in
             try zone(entry.name, ["@ A \(entry.address)"])
         }
-        // The names with which a client discovers the prefix (RFC 7050 §3).
+        // Clients discover the prefix with this name (RFC 7050 §3).
         let known = try zone("ipv4only.arpa", ["@ A 192.0.0.170", "@ A 192.0.0.171"])
         let others =
             upstream.isEmpty
@@ -168,7 +168,7 @@ final class NAT64Network {
         ])
     }
 
-    /// Writes the settings that `ip netns exec` gives programs in the namespace.
+    /// Writes the resolver settings that `ip netns exec` gives programs in the namespace.
     private func write(resolution text: String) throws {
         for path in ["/etc/netns", settings] where mkdir(path, 0o755) != 0 && errno != EEXIST {
             throw CommandFailure("cannot create \(path)", NWError(errno: errno))

@@ -5,7 +5,8 @@ import CausewayTypes
 enum AddressText {
     /// Parses an IPv4 address with four decimal numbers.
     ///
-    /// `IPv4Address` also parses the `inet_aton` forms, where 1.2.3 is 1.2.0.3. In a packet, such an address is more likely a typing error.
+    /// `IPv4Address` also parses the `inet_aton` forms, where 1.2.3 is 1.2.0.3. In a command that builds packets, such
+    /// an address is more likely a typing error.
     static func ipv4(_ text: String) -> IPv4Address? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         let areNumbers = parts.allSatisfy { part in

@@ -31,7 +31,7 @@ struct CaptureFileAge: Sendable {
     }
 }
 
-/// Capture files written on their own thread.
+/// Writes capture files on a thread of their own.
 ///
 /// Unwritten data waits in memory, up to a limit. At the limit, packets are dropped and counted, or the caller waits.
 final class CaptureFiles: Sendable {
@@ -165,7 +165,7 @@ final class CaptureFiles: Sendable {
             if rotation.byteCount == nil, let count = rotation.fileCount, state.number >= count {
                 return hasEnded.store(true, ordering: .relaxed)
             }
-            // All names are those of files that this capture has created.
+            // The removed name is that of a file which this capture has created.
             if let count = rotation.fileCount, state.names.count >= count { unlink(state.names.removeFirst()) }
             var name = Self.name(path, rotation, state.number)
             if state.names.contains(name) { name += ".\(state.number)" }

@@ -2,7 +2,8 @@ import CausewayPackets
 import CausewayTLS
 
 extension QUICInitialCipher {
-    /// The OpenSSL functions. The library is loaded with the first Initial packet; without OpenSSL, these packets are not decrypted.
+    /// The OpenSSL functions that decrypt QUIC Initial packets. The library is loaded with the first such packet;
+    /// without OpenSSL, these packets are not decrypted.
     static let library = QUICInitialCipher(
         authenticate: { LibraryCipher.hmacSHA256(key: $0, message: $1) },
         encryptBlock: { LibraryCipher.aes128(key: $0, block: $1) },

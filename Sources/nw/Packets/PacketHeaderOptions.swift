@@ -72,7 +72,7 @@ struct PacketHeaderOptions: ParsableArguments {
         }
     }
 
-    /// The first given option that exists only in IPv4.
+    /// The first of the given options that exists only in IPv4.
     var optionOfIPv4: String? {
         let given = [
             (dontFragment, "--dont-fragment"), (moreFragments, "--more-fragments"),

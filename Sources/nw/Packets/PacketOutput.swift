@@ -84,7 +84,8 @@ struct PacketOutput: ~Copyable {
     private var form: Form
     /// The destination for text, and for a capture on standard output.
     private let file: OpenFile
-    /// The capture files, on their own thread: the kernel's ring buffer is read while the disk is busy.
+    /// The capture files. Their own thread writes them, so that a slow disk does not delay reading the kernel's ring
+    /// buffer.
     private let files: CaptureFiles?
     private var current: CaptureFileAge
     /// The number of packets in the buffer.
@@ -110,7 +111,7 @@ struct PacketOutput: ~Copyable {
         form = path.hasSuffix(".pcapng") ? .pcapng(nil) : .pcap(nil)
     }
 
-    /// Whether the maximum number of files is written, or the reader of standard output has closed it.
+    /// Whether the maximum number of files is written, or the program that reads standard output has closed the pipe.
     var isFull: Bool { isUnread || (files?.isFull ?? false) }
     private var isUnread = false
     /// Packets not stored because the disk was too slow.
@@ -162,7 +163,8 @@ struct PacketOutput: ~Copyable {
         if buffer.count >= 65_536 { try flush() }
     }
 
-    /// Ends the output, and returns the error for a packet whose link type differs from the file's. Packets before it are kept.
+    /// Ends the output, and returns the error for a packet whose link type differs from the file's. Earlier packets are
+    /// kept.
     private mutating func other(_ link: LinkType, than before: LinkType) throws -> CommandFailure {
         buffered -= 1
         try finish(before)
@@ -173,7 +175,7 @@ struct PacketOutput: ~Copyable {
             """)
     }
 
-    /// Starts the next file if the current one has reached its time or size limit.
+    /// Starts the next file if the current file has reached its time or size limit.
     private mutating func rotate() throws {
         guard current.isOver(with: buffer.count), let files else { return }
         // Do not count the packet that is being added, because it belongs to the next file.

@@ -12,7 +12,7 @@ struct PingOrigin {
         host = NWEndpoint.Host(text)
     }
 
-    /// The source address family. `nil` for an interface, which may have both.
+    /// The source's address family; `nil` for an interface, which may have addresses of both families.
     var family: SocketAddress.Family? {
         switch host {
         case .ipv4: .ipv4

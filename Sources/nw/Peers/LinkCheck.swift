@@ -45,7 +45,8 @@ struct LinkCheck: Sendable {
         return findings
     }
 
-    /// Browses until one second after the own peer was found, or until the time limit. Returns whether it was found.
+    /// Browses until one second after the doctor's own peer was found, or until the time limit. Returns whether this
+    /// peer was found.
     private func find(
         _ own: PeerIdentity, _ session: PeerSession, _ listing: PeerSession, _ findings: inout Findings
     ) async -> Bool {

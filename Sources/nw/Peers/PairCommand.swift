@@ -15,7 +15,7 @@ struct PairCommand: Sendable {
 
     /// Marks peers that compare codes, in their discovery info and invitations.
     private static let mark = "pair"
-    /// How long a session's remaining bytes may take before the process ends.
+    /// Time for a session to send its remaining bytes before the process ends.
     private static let goodbye = Duration.milliseconds(300)
 
     let service: String

@@ -33,7 +33,7 @@ enum PeerNames {
     }
 }
 
-/// A line in the list.
+/// A line in the list of peers, for an event that concerns discovery.
 struct PeerLine {
     private struct Object: Encodable {
         var event: String

@@ -21,7 +21,7 @@ final class PeerPicking: NSObject, MCBrowserViewControllerDelegate {
         picker.delegate = self
     }
 
-    /// - Throws: ``CommandFailure`` without a terminal or after a cancellation.
+    /// - Throws: ``CommandFailure`` if there is no terminal, or if the user cancels.
     static func run(_ service: String, name: String) async throws {
         let picking = PeerPicking(service, name: name)
         let end = await withCheckedContinuation { continuation in

@@ -54,7 +54,7 @@ struct PeersDoctor: Sendable {
 
     // MARK: Host
 
-    /// Interfaces, the port and firewalls, with the checks of `nw doctor`.
+    /// Checks the interfaces, the multicast DNS port and the firewalls, as `nw doctor` does.
     private func hostSteps() throws -> [Step] {
         var diagnosis = BonjourDiagnosis()
         var steps: [Step] = []
@@ -145,7 +145,9 @@ struct PeersDoctor: Sendable {
 
 /// The access modes of this user's key files.
 enum LocalKeys {
-    /// - Throws: ``PeerFailure`` with `file` and advice.
+    /// Checks that no other user can read the key files, and that this user can write their directory.
+    ///
+    /// - Throws: ``PeerFailure`` with code `file` and advice.
     static func check() throws(PeerFailure) {
         guard let directory = PeerPinStore.keyDirectory else { return }
         let files = FileManager.default

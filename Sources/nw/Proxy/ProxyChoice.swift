@@ -13,7 +13,7 @@ struct ProxyChoice {
     private let words: [String]
     private let scheme: String
 
-    /// - Parameter scheme: The destination's scheme. It selects the environment variable.
+    /// - Parameter scheme: The destination's scheme. It selects the environment variable that names the proxy.
     init(_ words: [String], scheme: String) {
         self.words = words
         self.scheme = scheme

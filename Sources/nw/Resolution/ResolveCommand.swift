@@ -4,7 +4,7 @@ import CausewayRuntime
 import CausewaySystem
 import CausewayTypes
 
-/// `nw resolve`: resolves a name, and shows the sources and the order in which its addresses would be tried.
+/// `nw resolve`: resolves a name, and shows each address's origin and the order in which a connection tries them.
 struct ResolveCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "resolve",

@@ -128,7 +128,7 @@ final class IncomingFile: @unchecked Sendable {
         }
     }
 
-    /// Removes the file also if it was renamed, unless its name has another file by now.
+    /// Removes the file even after its rename, unless the name belongs to another file by now.
     private func withdraw() {
         discard()
         if let finalPath, file.isFile(at: finalPath) { try? DirectoryEntries.removeFile(finalPath) }

@@ -93,8 +93,9 @@ struct PeerFileReceiver: Sendable {
                 event: reason == nil ? "stored" : "refused", peer: "\(peer)", name: name, bytes: byteCount,
                 reason: reason))
         let reply = PeerFileReply(file: name, isStored: reason == nil, reason: reason)
-        // Ignore a failure, because the sender may have left. A peer that does not read must not hold up the files of
-        // the others, so this does not wait: with 4 MiB of replies in its queue, its further replies are dropped.
+        // Ignore a failure, because the sender may have left. Do not wait either: a peer that does not read must not
+        // delay other peers' files. While 4 MiB of replies to a peer are queued, further replies to this peer are
+        // dropped.
         try? peers.group.send((try? JSONEncoder().encode(reply)) ?? Data(), to: [peer], .reliable)
     }
 

@@ -2,7 +2,7 @@ import ArgumentParser
 import Causeway
 import FoundationEssentials
 
-/// `nw receive`: stores files in a directory, from `nw send` or, one per connection, from any program.
+/// `nw receive`: stores files in a directory: any number from `nw send`, or one per connection from any other program.
 struct ReceiveCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "receive",

@@ -12,7 +12,7 @@ struct ReceiveEvent: Encodable, Sendable {
     var peer: String?
     var name: String?
     var bytes: UInt64?
-    /// The detected content type, such as `PNG image`. Only for raw files.
+    /// The detected content type, such as `PNG image`. Set only for raw files.
     var kind: String?
     /// Why a file was not stored.
     var reason: String?

@@ -1,7 +1,7 @@
 import CausewayPeers
 
-/// Files that were refused while they arrived, until their transfers end. A small file may be complete before its
-/// transfer can be cancelled.
+/// Remembers files that were refused while they arrived, until their transfers end. A small file may be complete before
+/// its transfer can be cancelled.
 struct RefusedFiles: Sendable {
     private struct File: Hashable, Sendable {
         let peer: PeerIdentity
@@ -13,7 +13,7 @@ struct RefusedFiles: Sendable {
 
     mutating func add(_ name: String, of peer: PeerIdentity) { counts[File(peer: peer, name: name), default: 0] += 1 }
 
-    /// Returns whether a file whose transfer has ended was refused, and forgets it.
+    /// Returns whether a file was refused, and forgets it. Called when the file's transfer has ended.
     mutating func remove(_ name: String, of peer: PeerIdentity) -> Bool {
         let file = File(peer: peer, name: name)
         guard let count = counts[file] else { return false }

@@ -141,10 +141,10 @@ struct UploadStore: Sendable {
             pending.append(ended)
         }
 
-        /// Renames all files to their final names; none keeps its name if one cannot be renamed.
+        /// Renames all files to their final names. If a file cannot be renamed, removes all files.
         mutating func finish() async throws -> Receipt {
             let files = pending.map { (file: $0.file, name: UnusedName.safe($0.receipt.file) ?? "upload") }
-            // A client that leaves meanwhile does not end this halfway.
+            // If the client leaves meanwhile, the remaining files are still renamed.
             let names = try await thread.finishing { try IncomingFile.store(files) }
             for (index, name) in names.enumerated() {
                 pending[index].receipt.file = name

@@ -1,7 +1,8 @@
 /// Suggests a command for a mistyped name.
 enum CommandNames {
-    /// Returns the first name that begins with `word`, if `word` has at least three letters and such a name exists. Otherwise returns the
-    /// most similar name; `nil` if more than a third of its letters, and more than one letter, differ.
+    /// Returns the first name that begins with `word`, if `word` has at least three letters and such a name exists.
+    /// Otherwise returns the most similar name; `nil` if more than one letter and more than a third of the letters
+    /// differ.
     static func closest(to word: String, among names: [String]) -> String? {
         let word = word.lowercased()
         if word.count >= 3, let longer = names.first(where: { $0.hasPrefix(word) }) { return longer }

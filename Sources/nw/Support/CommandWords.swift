@@ -69,8 +69,8 @@ struct CommandWords {
         return result
     }
 
-    /// Returns the first option that the command does not have, with its most similar one. Returns `nil` if there is none, and for a
-    /// request such as `--help`.
+    /// Returns the first option that the command does not have, and the most similar option that it has. Returns `nil`
+    /// if the command has all options, and for a request such as `--help`.
     func unknownOption(in words: [String]) -> (option: String, closest: String?)? {
         guard Self.questions.isDisjoint(with: words) else { return nil }
         var rest = split(words)[...]

@@ -67,7 +67,7 @@ final class IdleTime: Sendable {
 
 /// Runs `body`, and calls `onExpiry` if it reports no progress for longer than `limit`. `onExpiry` must make `body` return or throw.
 ///
-/// - Throws: ``TimedOut`` if `body` throws after that; otherwise the error from `body`.
+/// - Throws: ``TimedOut`` if `body` throws after `onExpiry` was called; otherwise the error from `body`.
 func withIdleLimit<Value: Sendable>(
     _ limit: Duration, onExpiry: @escaping @Sendable () -> Void,
     _ body: @escaping @Sendable (IdleTime) async throws -> Value
@@ -96,7 +96,8 @@ func withIdleLimit<Value: Sendable>(
     }
 }
 
-/// Whether the time limit has passed. It is set before `onExpiry` runs, because the work's error may arrive first.
+/// Whether the time limit has passed. It is set before `onExpiry` runs, because the error that `onExpiry` causes in
+/// `body` must be reported as ``TimedOut``.
 private final class Expiry: Sendable {
     private let flag = Atomic(false)
 

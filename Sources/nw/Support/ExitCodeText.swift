@@ -1,6 +1,6 @@
 /// The exit codes in the help of commands that share them.
 enum ExitCodeText {
-    /// The codes for a command that lists none.
+    /// The exit codes of a command that does not list its own.
     static let standard = """
         Exit codes:
           0         success

@@ -42,7 +42,8 @@ func checkRoomForSource() throws {
     }
 }
 
-/// Runs `body` like ``untilInterrupted(_:)``. If `body` throws, also after a signal, `goodbye` runs first.
+/// Runs `body` like ``untilInterrupted(_:)``. If `body` throws, for example after a signal, `goodbye` runs before the
+/// error is thrown.
 ///
 /// - Parameter goodbye: Withdraws services, then calls the closure that it receives.
 func untilInterrupted(

@@ -1,7 +1,7 @@
 import CausewaySystem
 import CausewayTypes
 
-/// One transfer's progress on the ``StatusLine``; nothing if standard error is not a terminal.
+/// One transfer's progress on the ``StatusLine``. Shows nothing if standard error is not a terminal.
 struct ProgressBar {
     /// The widths in columns on a terminal that is wide enough.
     private static let (nameWidth, barWidth) = (30, 24)
@@ -11,9 +11,9 @@ struct ProgressBar {
     private static let interval = Duration.milliseconds(100)
 
     private let name: String
-    /// The end position; `nil` if unknown.
+    /// The transfer's end position in bytes; `nil` if unknown.
     private let byteCount: UInt64?
-    /// The transfer's start position.
+    /// The transfer's start position in bytes.
     private let origin: UInt64
     private let isWanted: Bool
     private let start = ContinuousClock.now

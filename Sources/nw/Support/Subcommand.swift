@@ -32,6 +32,6 @@ extension Subcommand {
 /// The command's name has two words. ``Program`` recognizes such commands itself, because the parser would treat the
 /// second word as an argument of ``ServeCommand``.
 protocol ServerSubcommand: Subcommand {
-    /// The two words.
+    /// The two words of the command's name: `serve`, and the kind of server.
     static var words: [String] { get }
 }

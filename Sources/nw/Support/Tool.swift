@@ -3,7 +3,7 @@ import Foundation
 
 /// System programs that `nw` uses if they are installed.
 enum Tool {
-    /// The maximum number of output bytes used.
+    /// The maximum output size in bytes. A program with more output counts as failed.
     private static let limit = 1 << 20
 
     /// Returns a program's path in `PATH` or in the system program folders.
@@ -13,7 +13,8 @@ enum Tool {
             .map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
-    /// Runs a program, and returns its output. `nil` if it is not installed, fails, or takes longer than two seconds.
+    /// Runs a program, and returns its output. `nil` if the program is not installed, fails, takes longer than two
+    /// seconds, or prints too much.
     static func output(_ name: String, _ arguments: [String]) -> String? {
         guard let path = path(name) else { return nil }
         let (process, pipe) = (Process(), Pipe())

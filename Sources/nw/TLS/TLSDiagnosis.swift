@@ -2,7 +2,7 @@ import Causeway
 import CausewayTLS
 import FoundationEssentials
 
-/// The evaluation of a server's certificates: which one is invalid or missing, and how to correct that.
+/// The evaluation of a server's certificates: which certificate is invalid or missing, and how to correct this.
 struct TLSDiagnosis: Sendable {
     /// One certificate that the server sent.
     struct Sent: Sendable {

@@ -4,15 +4,15 @@ import CausewayURLLoading
 /// Continues the transfers of all programs that are not running.
 struct TransfersRun {
     typealias Session = BackgroundTransfers.Session
-    /// The tasks that were pending after a session's latest run, by session path. As long as they do not change, only
-    /// the program can continue them.
+    /// The tasks that were pending after a session's latest run, by session path. While these tasks are the same, only
+    /// the session's program can continue them.
     typealias Left = [String: [Int]]
 
     /// The condition that ends a run.
     enum Limit {
         /// No transfer can run.
         case nothingToDo
-        /// No transfer can run, and no other process uses a session whose transfers it may leave unfinished.
+        /// No transfer can run, and no other process uses a session that it may leave with unfinished transfers.
         case idleness
         /// The task is cancelled.
         case interruption
@@ -42,7 +42,7 @@ struct TransfersRun {
         var left: Left = [:]
         while !Task.isCancelled, let after = try await run.asAgent(left) {
             left = after
-            // Check again: a program that started a transfer while this process held the lock has started no agent.
+            // Check again: a program that started a transfer while this process held the lock did not start an agent.
             guard transfers.sessions(isBrief: true).contains(where: { isExpected($0) || isDue($0, left) }) else {
                 return
             }
@@ -102,7 +102,8 @@ struct TransfersRun {
                 case .interval?: isTicking = false
                 case .session(let path, let isCompleted)?:
                     running.remove(path)
-                    // The program used the session. It may have ended again already, so its transfers may be run again.
+                    // The session's program was using the session, and may have exited since. So let its transfers run
+                    // again.
                     if !isCompleted { left[path] = nil }
                 case nil: return
                 }

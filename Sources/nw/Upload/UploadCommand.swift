@@ -95,7 +95,7 @@ struct UploadCommand: Subcommand {
         return output
     }
 
-    /// Returns the requests.
+    /// Returns the requests: one for each file with PUT, otherwise one for a form with all files.
     private func starts() throws -> [HTTPConversation.Start] {
         let (target, credential) = try HTTPPlan.target(words[words.count - 1])
         let files = words.dropLast()
@@ -107,7 +107,7 @@ struct UploadCommand: Subcommand {
         return [start("POST", place, .form(form), form.boundary.formType, credential)]
     }
 
-    /// Returns a file's URL: the command's, with the file name appended if it ends with a slash.
+    /// Returns a file's URL: the command's URL. If it ends with a slash, the file name is appended.
     private static func target(_ target: URIReference, file path: String) -> URIReference {
         var target = target
         if target.path.isEmpty { target.path = "/" }

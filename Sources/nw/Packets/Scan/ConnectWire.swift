@@ -8,7 +8,8 @@ final class ConnectWire: ScanWire {
     private let epoll: Epoll
     private var events = Epoll.EventBuffer(capacity: 1024)
     private var open: [PortSurvey.Probe: CInt] = [:]
-    /// Sockets whose connection was refused. Reusing one costs the kernel half the time of creating another.
+    /// Sockets whose connection was refused. Reusing such a socket takes the kernel half the time of creating a new
+    /// socket.
     private var idle: [SocketAddress.Family: [CInt]] = [:]
     private let maximumIdle: Int
     /// Started connections that have not been checked yet.
@@ -127,8 +128,8 @@ final class ConnectWire: ScanWire {
         }
     }
 
-    /// Returns the errno that ended a connection, also if it comes from an ICMP error; 0 if the connection is
-    /// established. Returns the ICMP error too.
+    /// Returns the errno that ended a connection, or 0 if the connection is established, and also the ICMP error that
+    /// arrived, if any.
     private func outcome(of socket: borrowing Descriptor) -> (errno: CInt, report: PacketArrival?) {
         let error = Socket.takeError(socket.rawValue)
         let report = report(of: socket)

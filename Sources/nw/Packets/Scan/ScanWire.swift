@@ -68,7 +68,7 @@ extension PacketArrival {
         return offender.internetAddress == source && target.internetAddress != source
     }
 
-    /// The port state's reason according to this ICMP error; `nil` if the error does not concern the port.
+    /// The reason that this ICMP error gives for the port's state; `nil` if the error does not concern the port.
     func reason(of target: SocketAddress, isIPv6: Bool) -> ScanFinding.Reason? {
         guard let reason = ScanFinding.Reason(icmpType: icmpType, code: icmpCode, isIPv6: isIPv6) else { return nil }
         return isOfThisHost(toward: target) ? .localRule : reason
