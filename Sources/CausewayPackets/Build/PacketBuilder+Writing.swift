@@ -183,7 +183,7 @@ extension ChecksumMark {
 
     /// Fills in a layer whose own sum or IPv6 pseudo header has to be computed first.
     ///
-    /// Kept separate, with plain parameters, so that the common path makes no call and no store.
+    /// This is a separate function with plain parameters, so that the common path makes no call and no store.
     @inline(never)
     fileprivate static func fillSlowly(
         _ flags: UInt64, _ offset: Int, _ byteCount: Int, _ network: Int, _ sum: UInt64, _ packet: inout MutableRawSpan,

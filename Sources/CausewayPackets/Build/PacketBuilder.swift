@@ -96,8 +96,8 @@ public struct PacketBuilder: Sendable {
     ///
     /// - Parameters:
     ///   - header: The type, the code, the checksum and the next four bytes.
-    ///   - version6: Whether the message is ICMPv6, whose checksum also covers the IPv6 addresses (RFC 4443 §2.3). If `nil`, it is ICMPv6
-    ///     after an IPv6 header and ICMP otherwise.
+    ///   - version6: Whether the message is ICMPv6, whose checksum also covers the IPv6 addresses (RFC 4443 §2.3).
+    ///     If `nil`, the message is ICMPv6 after an IPv6 header and ICMP otherwise.
     public mutating func add(_ header: ICMPHeader, version6: Bool? = nil) {
         mark(version6 ?? marks.isInIPv6 ? .icmp6 : .icmp, ICMPHeader.byteCount, checksum: header.checksum == nil)
         append(UInt16(header.type) << 8 | UInt16(header.code))
@@ -132,8 +132,8 @@ public struct PacketBuilder: Sendable {
         append(payload, first: payload.count, filledTo: payload.count)
     }
 
-    /// Returns the sum over a payload for a checksum. Sums the source array, because a load from the packet would wait
-    /// until the copy is stored.
+    /// Returns the checksum's sum over a payload. Reads the source array instead of the packet, where a load would wait
+    /// until the copy of the payload is stored.
     @inline(__always)
     private func sum(_ payload: [UInt8]) -> UInt64? {
         guard marks.covers else { return nil }

@@ -57,7 +57,7 @@ package struct TextBuffer: Sendable {
     }
     /// Appends a quoted JSON member name, a colon and `opening` in one step.
     ///
-    /// Inlined, so that names with a known length are stored as words, not byte by byte.
+    /// The method is inlined, so that names with a known length are stored as words, not byte by byte.
     @inline(__always)
     mutating func key(_ name: StaticString, afterComma: Bool, _ opening: StaticString = "") {
         let (length, openingLength) = (name.utf8CodeUnitCount, opening.utf8CodeUnitCount)

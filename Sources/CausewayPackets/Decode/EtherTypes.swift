@@ -1,4 +1,4 @@
-/// Types that only the printer distinguishes (IEEE EtherType registry).
+/// EtherTypes that only the printer distinguishes (IEEE EtherType registry).
 extension EtherType {
     static var mplsMulticast: EtherType { EtherType(rawValue: 0x8848) }
     static var eapol: EtherType { EtherType(rawValue: 0x888E) }

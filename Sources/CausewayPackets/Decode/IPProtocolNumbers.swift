@@ -1,4 +1,4 @@
-/// Numbers that only the printer distinguishes (IANA registry "Assigned Internet Protocol Numbers").
+/// Protocol numbers that only the printer distinguishes (IANA registry "Assigned Internet Protocol Numbers").
 extension IPProtocolNumber {
     static var hopByHopOptions: IPProtocolNumber { IPProtocolNumber(rawValue: 0) }
     static var ipv4: IPProtocolNumber { IPProtocolNumber(rawValue: 4) }
@@ -22,7 +22,8 @@ extension IPProtocolNumber {
     static var mpls: IPProtocolNumber { IPProtocolNumber(rawValue: 137) }
     static var ethernet: IPProtocolNumber { IPProtocolNumber(rawValue: 143) }
 
-    /// Whether the protocol has ports. Its printer then prints the IP addresses, because a port follows each address.
+    /// Whether the protocol has ports. If so, the protocol's own printer prints the IP addresses, each followed by a
+    /// port.
     var hasPorts: Bool {
         switch self {
         case .tcp, .udp, .dccp, .sctp: true

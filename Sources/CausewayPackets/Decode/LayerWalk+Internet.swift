@@ -22,11 +22,11 @@ extension LayerWalk {
         static let checksumOrRouting: UInt16 = 0xC000
         static let key: UInt16 = 0x2000
         static let sequence: UInt16 = 0x1000
-        /// This bit is defined only in version 1.
+        /// The acknowledgement flag. Only GRE version 1 defines this bit.
         static let acknowledgement: UInt16 = 0x0080
     }
 
-    /// The flag that a VXLAN header has a network identifier (RFC 7348 §5).
+    /// The flag in a VXLAN header that a network identifier is present (RFC 7348 §5).
     private static let vxlanHasNetwork: UInt8 = 0x08
     /// The mask for the Geneve option length, in 4-byte units (RFC 8926 §3.4).
     private static let geneveOptionsMask: UInt8 = 0x3F
@@ -194,7 +194,7 @@ extension LayerWalk {
         switch EtherType(rawValue: type) {
         case .bridging: return .ethernet
         case .ppp:
-            // The address and control bytes are optional.
+            // PPP's address and control bytes are optional.
             if try p.u16(offset) == PPPProtocol.addressAndControl { offset &+= 2 }
             return .pppProtocol
         default: return .etherType(type)

@@ -125,7 +125,7 @@ struct LayerWalk {
             guard try take(.pppoe, 6, &layers) else { return nil }
             return code == Self.pppoeSessionCode ? .pppProtocol : nil
         case .ppp:
-            // The address and control bytes are optional.
+            // PPP's address and control bytes are optional.
             if try p.u16(offset) == PPPProtocol.addressAndControl { offset &+= 2 }
             return .pppProtocol
         case .pppProtocol:
@@ -195,8 +195,8 @@ struct LayerWalk {
     ) throws(WireError) -> Next? {
         guard try take(.loopback, 4, &layers) else { return nil }
         var family = try p.u32(offset &- 4)
-        // The capturing host may have the other byte order. Families are small numbers, so a set upper half shows that the bytes must be
-        // swapped.
+        // The capturing host may have the other byte order. Families are small numbers: if the upper half is not zero,
+        // the bytes must be swapped.
         if !bigEndian || family & 0xFFFF_0000 != 0 { family = family & 0xFFFF_0000 != 0 ? family.byteSwapped : family }
         switch family {
         case LoopbackFamily.inet: return .ipv4

@@ -2,7 +2,7 @@ extension PacketLayers {
     /// An IPv4 header's first eight bytes: version 4, length 20 bytes, and fragment offset zero (RFC 791 §3.1).
     private static let usual4: UInt64 = 0x4500_0000_0000_0000
     private static let usual4Mask: UInt64 = 0xFF00_0000_0000_1FFF
-    /// Header lengths in bytes: ICMP and UDP headers, and TCP and IPv4 headers without options.
+    /// Header lengths in bytes: 8 for ICMP and UDP, 20 for TCP and IPv4 without options.
     private static let shortLength = 8
     private static let longLength = 20
     /// The total length in bytes for the link header, an IPv4 header and the shortest transport header.

@@ -56,8 +56,8 @@ struct QUICInitials: Sendable {
     }
 
     /// Decrypts a packet with its flow's known keys, or else with keys derived from its connection ID. The flow's keys
-    /// come first: after the server's first reply, the client sends to the server's connection ID but keeps its keys
-    /// (RFC 9001 §5.2).
+    /// are tried first: after the server's first reply, the client sends to the server's connection ID but keeps its
+    /// keys (RFC 9001 §5.2).
     private mutating func frames(
         _ datagram: borrowing ByteView, _ place: QUICPacketPlace, _ flow: Flow
     ) -> [UInt8]? {

@@ -2,7 +2,7 @@
 struct QUICPacketPlace: Equatable {
     static let versionOne: UInt32 = 1
     static let versionTwo: UInt32 = 0x6B33_43CF
-    /// Bits in the first byte.
+    /// Bits in the packet's first byte.
     static let longHeader: UInt8 = 0x80
     static let fixedBit: UInt8 = 0x40
     static let longestIdentifier = 20
@@ -12,13 +12,13 @@ struct QUICPacketPlace: Equatable {
 
     let version: UInt32
     let kind: Kind
-    /// The first byte's offset.
+    /// The offset of the packet's first byte.
     let start: Int
     /// The Destination Connection ID.
     let destination: Range<Int>
     /// The packet number's offset. Header protection covers the number.
     let number: Int
-    /// The offset after the last byte.
+    /// The offset after the packet's last byte.
     let end: Int
 
     /// Finds the packet at `start`; `nil` if it is incomplete, has a short header, is a Retry packet, or has another

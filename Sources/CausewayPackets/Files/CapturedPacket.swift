@@ -55,7 +55,7 @@ public struct CapturedPacket: Hashable, Sendable {
 public enum CaptureFileError: Error, Hashable, Sendable {
     /// The file does not begin like a capture file.
     case notACapture
-    /// The file is compressed. The value names the program.
+    /// The file is compressed. The value is the name of the compression program.
     case compressed(String)
     /// The file contains an invalid value. `offset` is in bytes from the beginning of the file.
     case malformed(String, offset: Int)

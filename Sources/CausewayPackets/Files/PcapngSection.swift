@@ -1,4 +1,4 @@
-/// The pcapng section state needed to interpret its packets.
+/// The state of a pcapng section that is needed to interpret the section's packets.
 struct PcapngSection: Sendable {
     var isBigEndian = false
     var interfaces: [Interface] = []
@@ -6,7 +6,8 @@ struct PcapngSection: Sendable {
     struct Interface: Sendable {
         var linkType: LinkType
         var snapLength: UInt32
-        /// The timestamp unit: a negative power of ten, or a negative power of two if the highest bit is set.
+        /// The timestamp unit as an exponent: 6 means 10^-6 seconds. If the highest bit is set, the base is two
+        /// instead of ten.
         var resolution: UInt8 = 6
         /// Seconds to add to timestamps.
         var timeOffset: Int64 = 0

@@ -1,7 +1,8 @@
-/// A group of comparisons evaluated in one step: up to two masked 8-byte windows, and one byte against a set of values.
+/// A group of comparisons that are evaluated in one step. The step compares up to two masked 8-byte windows with
+/// values, and one byte with a set of values.
 ///
 /// Comparisons with the same target are merged into one decision. The decision matches either if all its comparisons
-/// match, or if one of two comparisons matches. This saves dispatches, which are the expensive part of a filter. A
+/// match, or if one of two comparisons matches. Merging saves dispatches, which are the expensive part of a filter. A
 /// typical filter needs two to four decisions.
 struct FilterDecision: Hashable, Sendable {
     /// Targets that end the program. All other targets are decision indices.

@@ -85,7 +85,8 @@ struct FilterDecisionMaking {
             switch instruction.code {
             case FilterProgram.Code.jump: position = Int(instruction.jt)
             case FilterProgram.Code.xHeaderLength:
-                // The program rejects a packet without this header. Among decisions, only those with moved offsets do.
+                // The program rejects a packet that ends before this header. A decision does so only if its offsets
+                // include the header's length, so the next instruction must load a field at such an offset.
                 guard instruction.k < Self.farthest, isMoved(position + 1) else { return .unknown }
                 registers.header = Int32(instruction.k)
                 position += 1
@@ -158,7 +159,8 @@ struct FilterDecisionMaking {
         (test.mask, test.value) = (field.mask & tested & width, value)
         // A value with bits outside the mask never matches.
         guard value & ~test.mask == 0 else { return nil }
-        // Forget a field whose offset includes the header's length: after another header it is another field.
+        // Do not keep a field whose offset includes the IP header's length: with another header, this offset leads to
+        // another field.
         let loaded = field.isMoved ? nil : field
         return Branch(test: test, registers: Registers(header: header, loaded: loaded), jt: jt, jf: jf)
     }
@@ -171,7 +173,8 @@ struct FilterDecisionMaking {
         var holding = [branch.test]
         var (jt, behind) = (branch.jt, branch.registers)
         var (jf, refused) = (branch.jf, branch.registers)
-        // Merge following comparisons that must match too, while a mismatch leads to the same target as for the first.
+        // Merge later comparisons that must also match, as long as a mismatch leads to the first comparison's mismatch
+        // target.
         while case .branch(let next, _) = end(jt, behind, facts + holding), next.jf == branch.jf,
             isTogether(next, branch), shape.add(next.test)
         {
@@ -179,7 +182,8 @@ struct FilterDecisionMaking {
             refused = common(refused, next.registers)
             (jt, behind) = (next.jt, next.registers)
         }
-        // Otherwise, merge the comparison after a mismatch if its match leads to the same target as the first match.
+        // Otherwise, merge the comparison at the mismatch target, if its match leads to the first comparison's match
+        // target.
         if holding.count == 1, case .branch(let next, _) = end(jf, branch.registers, facts), next.jt == branch.jt,
             isTogether(next, branch), shape.addOther(next.test)
         {

@@ -6,7 +6,7 @@ struct FilterDecisionShape {
 
     init(_ test: FilterDecisionMaking.Comparison) { _ = add(test) }
 
-    /// Adds a comparison that must also match. Returns `false` if it does not fit.
+    /// Adds a comparison that must also match. Returns `false` if the decision cannot hold the comparison.
     mutating func add(_ test: FilterDecisionMaking.Comparison) -> Bool {
         if let values = test.bytes {
             guard byte == nil else { return false }
@@ -19,8 +19,8 @@ struct FilterDecisionShape {
         return true
     }
 
-    /// Changes the decision so that it matches if the existing comparison or `test` matches. Returns `false` if `test`
-    /// does not fit.
+    /// Changes the decision so that it matches if the existing comparison or `test` matches. Returns `false` if the
+    /// decision cannot hold `test`.
     mutating func addOther(_ test: FilterDecisionMaking.Comparison) -> Bool {
         guard windows.count == 1, byte == nil, test.bytes == nil else { return false }
         windows.append(FilterWindow(test))
@@ -49,7 +49,7 @@ struct FilterWindow {
     private var mask: UInt64
     private var value: UInt64
 
-    /// Creates a window with an empty mask that ends where a field ends, or begins at offset 0.
+    /// Creates a window with an empty mask. It ends at the offset `last`, but begins at 0 if `last` is below 8.
     init(behind last: UInt32) { (at, mask, value) = (max(0, Int(last) - 8), 0, 0) }
 
     init(_ test: FilterDecisionMaking.Comparison) {
@@ -70,7 +70,7 @@ struct FilterWindow {
         return (UInt64(test.mask) << behind, UInt64(test.value) << behind)
     }
 
-    /// Adds a comparison. Returns `false` if the field is too far from those in the window.
+    /// Adds a comparison. Returns `false` if the field is too far from the window's other fields.
     mutating func take(_ test: FilterDecisionMaking.Comparison) -> Bool {
         var moved = self
         let last = Int(test.at) + Int(test.width)

@@ -16,7 +16,7 @@ struct FilterFamilies: Sendable, Equatable {
     /// Solaris family numbers, which ipnet links use on every system.
     static let ipnet = FilterFamilies(ipv4: [inet], ipv6: [LoopbackFamily.inet6Solaris])
 
-    /// Returns a test whether the loaded family matches an Ethernet type.
+    /// Returns a node that tests whether the loaded family matches an Ethernet type.
     func node(_ type: UInt32, _ load: FilterLoad) -> FilterNode {
         switch type {
         case FilterPayload.ipv4: Self.node(ipv4, load)

@@ -8,7 +8,7 @@ struct FilterLayout: Sendable {
         case ethernet
         /// Linux cooked headers: an Ethernet type at another offset.
         case cooked
-        /// An Ethernet type only.
+        /// The header consists only of an Ethernet type.
         case etherType
         /// A four-byte protocol family, as read in network byte order.
         case loopback(FilterFamilies)
@@ -23,7 +23,7 @@ struct FilterLayout: Sendable {
         case hdlc
         case frameRelay
         case arcnet
-        /// IEEE 802.2 in every frame, with six bytes before the type.
+        /// An IEEE 802.2 header in every frame; six bytes precede the type.
         case llc
         /// IEEE 802.11: data frames contain IEEE 802.2.
         case wireless
@@ -51,7 +51,7 @@ struct FilterLayout: Sendable {
     var typeAt: Int
     /// Offset to the network layer.
     var networkAt: Int
-    /// The slot from whose position `typeAt` and `networkAt` count; `nil` means the start of the packet.
+    /// The slot with the position from which `typeAt` and `networkAt` are counted; `nil` means the start of the packet.
     var slot: Int?
     /// The start of the link header.
     var linkHeader = FilterOrigin()
@@ -77,7 +77,7 @@ struct FilterLayout: Sendable {
         }
     }
 
-    /// The slot from whose position `networkAt` counts, if it differs from `slot`.
+    /// The slot with the position from which `networkAt` is counted, if it differs from `slot`.
     private var networkSlot: Int?
     /// The test for a link header, in tunnels that carry either frames or IP packets.
     private(set) var frameCondition: FilterNode?

@@ -81,7 +81,7 @@ extension FilterLayout {
         static let juniper = DirectionMark(incoming: 1, outgoing: 0, mask: 1)
     }
 
-    /// Returns a test whether the packet was received or sent.
+    /// Returns a node that tests the packet's direction: received if `isIn`, otherwise sent.
     func bound(isIn: Bool) throws(FilterMeaningError) -> FilterNode {
         func field(_ offset: Int, size: Int = 1, _ mark: DirectionMark) -> FilterNode {
             .equal(FilterLoad(size: size, offset: offset), isIn ? mark.incoming : mark.outgoing, mask: mark.mask)

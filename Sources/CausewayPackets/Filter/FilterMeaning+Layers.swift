@@ -14,7 +14,7 @@ extension FilterLayout {
         static let formatMask: UInt32 = 0x03
         static let supervisory: UInt32 = 0x01
         static let unnumbered: UInt32 = 0x03
-        /// A bit in the two bytes that begin with the control field. It is set except in information frames.
+        /// A bit in the two bytes that begin with the control field. The bit is clear only in information frames.
         static let isNoInformation: UInt32 = 0x0100
         /// All bits except the poll or final bit.
         static let withoutPoll: UInt32 = 0xEF

@@ -22,7 +22,7 @@ extension FilterLayout {
         ipProtocol(UInt32(number.rawValue), version4: version4, version6: version6)
     }
 
-    /// Returns a test for a primitive with a protocol name only.
+    /// Returns a test for a primitive that is only a protocol name; `nil` if the protocol has no such test.
     func abbreviation(_ proto: FilterProtocol) -> FilterNode? {
         switch proto {
         case .sctp: ipProtocol(.sctp)

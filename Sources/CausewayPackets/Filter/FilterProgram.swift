@@ -42,7 +42,7 @@ struct FilterProgram: Hashable, Sendable {
 
     let instructions: [FilterInstruction]
     let chains: [Chain]
-    /// The program for the evaluator, with loads and following comparisons fused.
+    /// The program for the evaluator, in which each load is fused with the comparison after it.
     private let steps: [FilterStep]
     /// The program as decisions, which are sufficient for most packets.
     let decisions: FilterDecisions

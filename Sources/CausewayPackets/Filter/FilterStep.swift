@@ -57,7 +57,7 @@ struct FilterStep: Hashable, Sendable {
         let jump = instructions[next]
         switch jump.code {
         case Code.jumpEqual: (step.value, step.jt, step.jf) = (jump.k, jump.jt, jump.jf)
-        // "Any bit is set" negates "no bit is set".
+        // The jump tests whether any bit is set, the step whether no bit is set. So the targets are exchanged.
         case Code.jumpAny: (step.tested, step.jt, step.jf) = (jump.k, jump.jf, jump.jt)
         default: return nil
         }

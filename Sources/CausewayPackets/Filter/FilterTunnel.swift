@@ -18,7 +18,7 @@ struct FilterTunnel {
     /// (RFC 8926 §3.4).
     private static let geneveVersion: UInt32 = 0xC0
     private static let geneveOptions: UInt32 = 0x3F
-    /// The flag that a VXLAN header has a network identifier (RFC 7348 §5).
+    /// The flag in a VXLAN header that a network identifier is present (RFC 7348 §5).
     private static let vxlanHasNetwork: UInt32 = 0x08
 
     /// Returns the tests for the tunnel, and the nodes that compute its payload position.
@@ -49,8 +49,8 @@ struct FilterTunnel {
         let options = FilterExpression.binary(.binary(first, .and, .number(Self.geneveOptions)), .left, .number(2))
         let length = FilterExpression.binary(options, .add, .number(UInt32(Self.headerLength)))
         let end = FilterExpression.binary(place, .add, length)
-        // Without a frame, the type is in Geneve's header. The positions are then set so that the offsets of a frame's
-        // type and payload lead to the type and payload of this packet.
+        // A packet without a frame has its type in Geneve's header. Set the positions so that a frame's offsets for
+        // type and payload lead to this packet's type and payload.
         let typeAt = FilterExpression.binary(place, .subtract, .number(Self.frameTypeAt - 2))
         return .any([
             .all([isFrame, .mark(slot: slot, end), .mark(slot: slot + 1, end)]),

@@ -53,7 +53,7 @@ extension FilterLayout {
         case .rawIP(let only): rawIP(type, only)
         case .ppp: ppp(type)
         case .pppBSD:
-            // IP headers may be compressed (three protocol numbers).
+            // IP headers may be compressed, so three protocol numbers stand for IPv4.
             type == FilterPayload.ipv4
                 ? .member(load(2, typeAt), mask: .max, FilterRanges.merged(PPP.ipv4Forms.map { $0...$0 })) : ppp(type)
         case .hdlc: .equal(load(2, typeAt), type == FilterPayload.iso ? Self.doubled(FilterPayload.iso) : type)

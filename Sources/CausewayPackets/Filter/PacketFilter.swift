@@ -101,8 +101,8 @@ public struct PacketFilter: Hashable, Sendable {
     }
 }
 
-/// Converts programs to kernel instructions. Classic BPF has one byte for a conditional jump: a longer jump needs an extra unconditional
-/// jump.
+/// Converts programs to kernel instructions. Classic BPF has one byte for the distance of a conditional jump: a longer
+/// jump needs an extra unconditional jump.
 enum KernelProgram {
     /// The largest conditional jump distance.
     private static let longestJump = Int(UInt8.max)

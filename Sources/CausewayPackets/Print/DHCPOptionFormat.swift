@@ -3,7 +3,7 @@ struct DHCPOptionFormat: Sendable {
     enum Format {
         case addresses, addressPairs, bytes, u16, u32, i32, text, flags
         case netbiosNode, overload, parameters, clientID, userClass, domainName, relay, routes
-        /// Numbers with four, two or one byte each: the largest size that divides the length.
+        /// Numbers of four, two or one bytes: the largest of these sizes that divides the value's length.
         case unknown
     }
 

@@ -6,7 +6,7 @@ extension PacketPrinter {
         static let reply: UInt8 = 2
     }
 
-    /// Ethernet (IANA registry "ARP Parameters", hardware types).
+    /// The hardware type for Ethernet (IANA registry "ARP Parameters", hardware types).
     static let ethernetHardware: UInt8 = 1
     /// The first four option bytes (RFC 2131 §3).
     private static let magicCookie: UInt32 = 0x6382_5363

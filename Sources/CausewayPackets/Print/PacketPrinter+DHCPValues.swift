@@ -1,6 +1,6 @@
 /// Prints DHCP option values (RFC 2132).
 extension PacketPrinter {
-    /// Prints a value. For an incomplete last list element, prints only the length.
+    /// Prints a value. If the last element of a list is incomplete, prints only the length.
     mutating func value(
         _ format: DHCPOptionFormat.Format, _ p: borrowing ByteView, _ length: Int
     ) throws(WireError) {
@@ -185,7 +185,7 @@ extension PacketPrinter {
         }
     }
 
-    /// Prints the information from a relay (RFC 3046 §2.0). Only identifiers are text.
+    /// Prints the information from a relay (RFC 3046 §2.0): identifiers as text, other values in hexadecimal.
     private mutating func relay(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         let names: [UInt8: StaticString] = [1: "Circuit-ID", 2: "Remote-ID", 6: "Subscriber-ID"]
         var offset = 0

@@ -72,8 +72,8 @@ extension PacketPrinter {
         }
     }
 
-    /// Prints a system identifier. Also prints the pseudonode number unless `count` is `system`, and the fragment number if `count` is
-    /// `links`.
+    /// Prints a system identifier. If `count` is `node` or `links`, also prints the pseudonode number; if `links`, also
+    /// the fragment number.
     private mutating func identifier(_ p: borrowing ByteView, _ offset: Int, _ count: Int) throws(WireError) {
         for index in 0..<3 {
             if index > 0 { out.put(".") }

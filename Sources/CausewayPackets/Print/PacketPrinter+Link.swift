@@ -56,7 +56,7 @@ extension PacketPrinter {
         putHex(" (0x", type, width: 4, ")")
     }
 
-    /// Prints an Ethernet header, with a switch's tag if there is one. Returns its length in bytes.
+    /// Prints an Ethernet header, with a switch's tag if there is one. Returns the length of both in bytes.
     @discardableResult
     mutating func ethernet(
         _ p: borrowing ByteView, _ length: Int, tag: SwitchTag? = nil

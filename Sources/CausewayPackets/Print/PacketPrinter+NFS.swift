@@ -5,7 +5,7 @@ extension PacketPrinter {
     enum NFSProcedure: UInt32 {
         case null, getattr, setattr, lookup, access, readlink, read, write, create, mkdir, symlink, mknod, remove
         case rmdir, rename, link, readdir, readdirplus, fsstat, fsinfo, pathconf, commit
-        /// An unassigned number.
+        /// An obsolete or unassigned procedure of version 2. Version 3 does not assign the number 25.
         case nop = 25
 
         /// The version 2 procedures, by number.

@@ -159,7 +159,7 @@ extension PacketPrinter {
         return false
     }
 
-    /// The error texts from RFC 1813 §2.6 (`nfsstat3`), and for other Unix error numbers that servers send.
+    /// The error texts from RFC 1813 §2.6 (`nfsstat3`), and texts for other Unix error numbers that servers send.
     private static let failures: [UInt32: StaticString] = [
         1: "Operation not permitted", 2: "No such file or directory", 5: "Input/output error",
         6: "Device not configured", 11: "Resource deadlock avoided", 12: "Cannot allocate memory",

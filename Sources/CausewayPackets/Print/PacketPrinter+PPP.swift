@@ -6,7 +6,7 @@ extension PacketPrinter {
         static let initiation: UInt8 = 9
     }
 
-    /// The tag that ends the list (RFC 2516 Appendix A).
+    /// The PPPoE tag that ends the list of tags (RFC 2516 Appendix A).
     private static let endOfList: UInt16 = 0
 
     /// Prints a PPPoE packet (RFC 2516).

@@ -17,7 +17,7 @@ extension PacketPrinter {
         try p.require(length, at: 0)
     }
 
-    /// Prints one element. Returns the next element's offset. Array elements follow the array's length.
+    /// Prints one element. Returns the next element's offset; for an array, this is the offset of its first element.
     private mutating func element(_ p: borrowing ByteView, _ offset: Int, _ limit: Int) throws(WireError) -> Int {
         guard let (line, next) = line(p, offset + 1, limit) else {
             // Words without a type byte are an inline command, as typed by a person.

@@ -110,7 +110,7 @@ extension PacketPrinter {
         static let userTimeout: UInt8 = 28
         static let multipath: UInt8 = 30
         static let fastOpen: UInt8 = 34
-        /// Experiment 2. An experiment identifier follows the length (RFC 6994 §3).
+        /// The option kind of experiment 2. An experiment identifier follows the option's length (RFC 6994 §3).
         static let experiment2: UInt8 = 254
     }
 

@@ -145,7 +145,7 @@ public struct PacketPrinter: Sendable {
     /// Prints the mark for contradictory fields.
     mutating func invalid() { out.put(" (invalid)") }
 
-    /// Prints a violated condition, with both numbers.
+    /// Prints that a condition is violated, with the value and the limit.
     mutating func broken(_ what: StaticString, _ value: Int, _ sign: StaticString, _ limit: Int) {
         out.put(" [")
         out.put(what)

@@ -41,7 +41,8 @@ public struct PortSurvey: ~Copyable, Sendable {
         public var maximumWaiting = 65_536
         /// Minimum time to wait for an answer.
         public var shortestWait: Duration = .milliseconds(50)
-        /// Maximum time to wait for an answer, at most 5.1 seconds; also the initial value for each host.
+        /// Maximum time to wait for an answer, at most 5.1 seconds. It is also the timeout for hosts that have not
+        /// answered yet, except in echo scans after another host's answer.
         public var longestWait: Duration = .seconds(1)
         /// The probe type.
         public var technique: ScanTechnique
@@ -63,7 +64,8 @@ public struct PortSurvey: ~Copyable, Sendable {
     private var isImpatient = false
     /// The time of the latest answer, in microseconds.
     private var latest: Int64 = 0
-    /// Probes that timed out since ``clearGivenUp()``. The caller may discard its state for them.
+    /// Probes that timed out since the latest call of ``clearGivenUp()``. The caller may discard its state for these
+    /// probes.
     public private(set) var givenUp: [Probe] = []
 
     /// Creates a scan for each port on each host.
@@ -142,7 +144,7 @@ public struct PortSurvey: ~Copyable, Sendable {
         isImpatient = false
         for entry in wheel.takeAll() where table.isWaiting(for: entry) {
             let index = Int(entry.probe)
-            // Send times wrap around, but a waiting probe was sent a few seconds ago.
+            // Stored send times wrap around after an hour, but the waiting probe was sent only seconds ago.
             wheel.add(entry, at: latest - table.elapsed(index, at: latest) + timeout(index))
         }
     }

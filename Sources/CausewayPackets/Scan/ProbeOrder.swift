@@ -1,4 +1,5 @@
-/// The order of a scan's probes: probes to repeat first, then each port on all hosts, which spreads the load.
+/// The order of a scan's probes: first the probes to repeat, then one port after another. Each port is probed on all
+/// hosts before the next port, which spreads the load.
 struct ProbeOrder: Sendable {
     /// All probes with a smaller index have been sent.
     private var unasked: UInt32 = 0

@@ -1,7 +1,8 @@
-/// Controls the probe rate: rises with answers to first attempts, halves after a loss, never exceeds the user's limit.
+/// Controls the probe rate. The rate rises with answers to first attempts, halves after a loss, and never exceeds the
+/// user's limit.
 ///
-/// It applies TCP's congestion window principle (RFC 5681 §3.1) to a rate, because a window would wait for ports that
-/// never answer.
+/// The type applies TCP's congestion window principle (RFC 5681 §3.1) to a rate, because a window would wait for ports
+/// that never answer.
 struct ScanPace: Sendable {
     /// Probes per second.
     private(set) var rate: Double

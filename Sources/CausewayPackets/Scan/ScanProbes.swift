@@ -27,7 +27,8 @@ package struct ScanProbes: Sendable {
 
     /// Appends a SYN without its IP header. `host` is the host's index in the list.
     ///
-    /// Encoded directly, because a scan sends thousands per second and ``PacketBuilder`` would cost too much.
+    /// The segment is encoded directly: a scan sends thousands per second, for which ``PacketBuilder`` would be too
+    /// slow.
     package func appendSyn(
         from source: InternetAddress, to destination: InternetAddress, host: Int, port: UInt16, attempt: Int,
         to bytes: inout [UInt8]
@@ -94,7 +95,7 @@ package struct ScanProbes: Sendable {
     package static func datagram(for port: UInt16) -> [UInt8] {
         switch port {
         case 53, 5353, 5355:
-            // A DNS server's version in class CH: every server sends some reply (RFC 4892 §2).
+            // A query for the DNS server's version, in class CH: every server sends some reply (RFC 4892 §2).
             return [0x4E, 0x57, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 7] + Array("version".utf8) + [4] + Array("bind".utf8)
                 + [0, 0, 16, 0, 3]
         case 123:

@@ -12,7 +12,8 @@ package struct ScanReport: Sendable {
         }
     }
 
-    /// If more ports have an equal state and reason, they are counted instead of listed. Open ports are always listed.
+    /// If more ports than this have the same state and reason, they are counted instead of listed. Open ports are
+    /// always listed.
     private static let maximumAlike = 25
 
     package var name: String

@@ -29,7 +29,8 @@ struct ScanRoundTrips: Sendable {
     func timeout(host: Int, attempt: UInt8) -> Int64 {
         let estimate = estimates[host]
         if !estimate.isKnown, common.isKnown, technique == .echo {
-            // Other hosts have answered, so this host is absent or farther away: wait briefly. Later answers count.
+            // Other hosts have answered, so this host is absent or farther away: wait briefly. An answer after the
+            // timeout still counts.
             let once = min(
                 max(4 * common.patience(shortest: 0, longest: longest), shortest * (isNear ? 3 : 4) / 2), longest)
             // The first two attempts wait for this time. Each later attempt doubles the time.

@@ -1,7 +1,7 @@
 /// Reassembles IP fragments (RFC 791 §3.2, RFC 8200 §4.5).
 ///
 /// Reads no clock: the caller passes each packet's time. Memory is limited by ``datagramLimit`` and ``lifetime``. A
-/// datagram with overlapping fragments, or with fragments behind its end, is dropped, because attackers use them to
+/// datagram with overlapping fragments, or with fragments beyond its end, is dropped, because attackers use them to
 /// evade filters (RFC 5722 §4).
 public struct Defragmenter: Sendable {
     /// Maximum number of incomplete datagrams. At this limit, a new datagram replaces the oldest one.
@@ -25,7 +25,8 @@ public struct Defragmenter: Sendable {
         var total: Int?
         var isPoisoned = false
 
-        /// Whether a fragment ends behind the last one, or is last although there is another end.
+        /// Whether a fragment contradicts earlier fragments about the datagram's end: it extends beyond the end, or it
+        /// is the last fragment but ends elsewhere.
         func contradicts(_ range: Range<Int>, isLast: Bool) -> Bool {
             guard !isLast else {
                 return total.map { $0 != range.upperBound } ?? false
@@ -61,7 +62,8 @@ public struct Defragmenter: Sendable {
         }
     }
 
-    /// Returns whether more than ``lifetime`` has passed. A capture file can contain any time.
+    /// Returns whether more than ``lifetime`` has passed. A capture file can contain any times, so the difference may
+    /// overflow.
     private static func isTooOld(_ since: Int64, at now: Int64) -> Bool {
         let (age, overflows) = now.subtractingReportingOverflow(since)
         return overflows ? now > since : age > lifetime
@@ -162,7 +164,7 @@ public struct Defragmenter: Sendable {
         return result.count <= largestDatagram ? result : nil
     }
 
-    /// Keeps an incomplete datagram. A new one replaces the oldest one at the limit.
+    /// Keeps an incomplete datagram. At the limit, the datagram replaces the oldest one.
     private mutating func keep(_ entry: Waiting, _ key: Key) {
         if waiting[key] == nil, waiting.count >= Self.datagramLimit,
             let oldest = waiting.min(by: { $0.value.since < $1.value.since })

@@ -1,7 +1,8 @@
 /// Reassembles one direction of a TCP connection (RFC 9293 §3.10).
 ///
-/// Segments may arrive in any order, repeated and overlapping; the first copy of a byte is kept. What waits behind a gap is limited by
-/// ``roomLimit`` and ``pieceLimit``: above a limit, the gap is skipped and its size is reported.
+/// Segments may arrive in any order, repeated and overlapping; the first copy of a byte is kept. The data held back
+/// behind a gap is limited by ``roomLimit`` and ``pieceLimit``: above a limit, the gap is skipped and its size is
+/// reported.
 public struct StreamAssembler: Sendable {
     /// Maximum number of bytes held back behind a gap.
     public static let roomLimit = 1 << 20
@@ -88,7 +89,7 @@ public struct StreamAssembler: Sendable {
                 index += 1
             }
             guard new.count < rest.count else { return }
-            // The piece that is already there has the following bytes.
+            // The existing piece already contains the next bytes. Continue after its end.
             let known = Self.distance(pending[index].end, place)
             rest = rest.dropFirst(known)
             place &+= UInt32(truncatingIfNeeded: known)
@@ -106,7 +107,7 @@ public struct StreamAssembler: Sendable {
         return low
     }
 
-    /// Delivers the pieces without a gap before them.
+    /// Delivers the pieces that have no gap before them.
     private mutating func deliver(_ progress: inout Progress) {
         var count = 0
         while count < pending.count, pending[count].start == next {
