@@ -14,10 +14,10 @@ public struct PacketCapture: ~Copyable {
     private let options: CaptureOptions
     /// All packets' link type; `LinkType.linuxCooked2` for a capture on all interfaces.
     public let linkType: LinkType
-    /// The filter, if this process must run it: the kernel cannot run it, or it tests data that the kernel's filter
-    /// cannot see, such as VLAN tags. `nil` without a filter, or if the kernel runs it.
+    /// The filter, if this process must run it: because the kernel cannot run the filter, or because the filter tests
+    /// data that the kernel does not see, such as VLAN tags. `nil` if there is no filter, or if the kernel runs it.
     private let filter: PacketFilter?
-    /// The packet with its cooked header or VLAN tag; empty if the packet is read directly in the ring.
+    /// The latest packet with its cooked header or VLAN tag; empty if the packet is read directly in the ring.
     private var scratch: [UInt8] = []
     private var total = CaptureStatistics()
 
@@ -51,7 +51,8 @@ public struct PacketCapture: ~Copyable {
 
     private static func start(_ ring: inout PacketRing, _ options: CaptureOptions) throws(CaptureError) {
         do {
-            // There is no promiscuous mode for all interfaces. If an interface rejects it, the capture continues without it.
+            // There is no promiscuous mode for all interfaces. If an interface rejects promiscuous mode, the capture
+            // continues without this mode.
             if options.interface != nil, options.isPromiscuous { try? ring.listenToEverything() }
             try ring.start()
             if let fanOut = options.fanOut { try ring.share(group: fanOut.group, way: fanOut.way.rawValue) }

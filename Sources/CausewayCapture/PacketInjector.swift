@@ -8,8 +8,8 @@ internal import CausewaySystem
 /// try injector.flush()
 /// ```
 ///
-/// Use a value from one thread at a time. While the kernel has no buffer space, sending blocks for at most one second
-/// without progress, then throws. Requires `CAP_NET_RAW`.
+/// Use a value from one thread at a time. If the kernel has no buffer space, sending blocks, and throws after one
+/// second without progress. Requires `CAP_NET_RAW`.
 public struct PacketInjector: ~Copyable {
     private let socket: Descriptor
     private let interface: String
