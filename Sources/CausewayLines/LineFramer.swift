@@ -72,7 +72,7 @@ public final class LineFramer: NWProtocolFramerImplementation {
     public func handleOutput(
         framer: NWProtocolFramer.Instance, message: NWProtocolFramer.Message, messageLength: Int, isComplete: Bool
     ) {
-        // The message contains `messageLength` bytes, so this cannot fail.
+        // The message contains `messageLength` bytes, so this call cannot fail.
         try? framer.writeOutputNoCopy(length: messageLength)
         if isComplete { framer.writeOutput(data: LineFormat.end) }
     }

@@ -17,8 +17,8 @@ public struct NetworkLineTransport: LineTransport {
         connection = NWConnection(to: endpoint, using: Self.parameters(parameters))
     }
 
-    /// Creates a transport over a connection that is not started yet, such as one from a listener. Its parameters must have ``LineFramer``
-    /// on top: ``parameters(_:)``.
+    /// Creates a transport over a connection that is not started yet, such as one from a listener. The connection's
+    /// parameters must have ``LineFramer`` on top, see ``parameters(_:)``.
     public init(over connection: NWConnection) { self.connection = connection }
 
     /// Returns a copy of the parameters with ``LineFramer`` on top.

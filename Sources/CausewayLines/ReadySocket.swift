@@ -3,8 +3,8 @@ internal import CausewaySystem
 internal import Dispatch
 internal import FoundationEssentials
 
-/// A non-blocking stream socket. Its calls suspend the task instead of blocking a thread. The socket is closed when all
-/// references to it are released.
+/// A non-blocking stream socket. Its calls suspend the task instead of blocking a thread. The socket is closed when the
+/// last reference to this object is released.
 final class ReadySocket: Sendable {
     private let descriptor: Descriptor
     private static let queue = DispatchQueue(label: "causeway.lines.sockets", target: .global())
