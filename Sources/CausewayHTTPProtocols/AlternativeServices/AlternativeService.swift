@@ -41,7 +41,7 @@ package enum AlternativeServicesField: Equatable, Sendable {
     private static let maximumAge = 31_536_000
 
     /// Parses a response's `Alt-Svc` lines as one list. Returns `nil` if there is no such line, or no valid
-    /// alternative. Alternatives that violate the grammar and unknown parameters are ignored (RFC 7838 §3.1).
+    /// alternative. Unknown parameters, and alternatives that violate the grammar, are ignored (RFC 7838 §3.1).
     package init?(_ fields: FieldSection) {
         guard fields.contains("Alt-Svc") else { return nil }
         var entries: [Entry] = []

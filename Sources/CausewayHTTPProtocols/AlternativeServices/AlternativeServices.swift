@@ -19,7 +19,7 @@ package struct AlternativeServices: Sendable {
     package static let maximumCount = 1_024
     /// The pause in seconds after an alternative's first failure. The pause doubles with each later failure.
     private static let pause = 300
-    /// The maximum number of doublings: up to 153,600 s, or 43 hours.
+    /// The maximum number of doublings, which limits the pause to 153,600 s (43 hours).
     private static let maximumDoublings = 9
 
     private var origins: [HTTPOrigin: [Known]] = [:]
@@ -80,7 +80,7 @@ package struct AlternativeServices: Sendable {
         }?.service
     }
 
-    /// Returns all fresh alternatives for an origin, including those that cannot be used.
+    /// Returns all fresh alternatives for an origin, including broken ones and those with an unsupported protocol.
     package func alternatives(for origin: HTTPOrigin, at now: Int) -> [AlternativeService] {
         origins[origin, default: []].filter { $0.expires > now }.map(\.service)
     }
@@ -101,7 +101,8 @@ package struct AlternativeServices: Sendable {
     /// Removes an origin's alternatives after status 421: one of them is not authoritative for the origin (RFC 7838 §6).
     package mutating func misdirected(_ origin: HTTPOrigin) { origins[origin] = nil }
 
-    /// Removes the alternatives valid only for the previous network (RFC 7838 §2.2), and resets the failures of the others.
+    /// Removes alternatives that are valid only for the previous network (RFC 7838 §2.2), and resets the failures of
+    /// the other alternatives.
     package mutating func networkChanged() {
         for (origin, known) in origins {
             let kept = known.filter(\.persists).map {

@@ -62,7 +62,7 @@ package struct TransferQueue: Sendable {
     /// Records that an attempt failed for a transient reason.
     ///
     /// - Parameters:
-    ///   - id: The transfer. Has no effect unless it runs.
+    ///   - id: The transfer. If it does not run, the call has no effect.
     ///   - progressed: Whether the attempt transferred content, which resets the back-off.
     ///   - now: The current wall-clock time since 1970.
     ///   - spread: Jitter, 0 to 1. It spreads the retries of several transfers.

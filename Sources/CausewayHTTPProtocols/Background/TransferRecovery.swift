@@ -26,7 +26,7 @@ package enum TransferRecovery: Equatable, Sendable {
         package var size: Int64?
         /// The full content length in bytes; `nil` if it is unknown.
         package var total: Int64?
-        /// Bytes known to be on stable storage.
+        /// The number of content bytes known to be on stable storage.
         package var durable: Int64
         /// Whether the system has not rebooted since the file was written. After a reboot, bytes beyond ``durable`` can be garbage.
         package var isSameBoot: Bool
@@ -45,7 +45,7 @@ package enum TransferRecovery: Equatable, Sendable {
         }
     }
 
-    /// Decides how to continue.
+    /// Decides from a download's stored state how to continue.
     package init(_ facts: Facts) {
         switch facts.stage {
         case .finished: self = facts.size == nil ? .handedOver : .deliver

@@ -25,9 +25,9 @@ package struct CacheControl: Equatable, Sendable {
         case maxAge = "max-age"
         case minFresh = "min-fresh"
         case maxStale = "max-stale"
-        /// RFC 5861 §3.
+        /// The time for which a stale response may be used while it is validated (RFC 5861 §3).
         case staleWhileRevalidate = "stale-while-revalidate"
-        /// RFC 5861 §4.
+        /// The time for which a stale response may replace an error (RFC 5861 §4).
         case staleIfError = "stale-if-error"
     }
 
@@ -41,8 +41,8 @@ package struct CacheControl: Equatable, Sendable {
 
     /// The maximum number of seconds. Larger values are reduced to this number (RFC 9111 §1.2.2).
     static let maximum = 1 << 31
-    /// The maximum number of field names in `no-cache`, and in `Vary` of a stored response. Each costs memory, and time
-    /// for each request that the response may answer.
+    /// The maximum number of field names in `no-cache`, and in `Vary` of a stored response. Each name costs memory, and
+    /// costs time when a request is compared with the response.
     static let maximumNameCount = 64
 
     /// Reads all `Cache-Control` field lines.

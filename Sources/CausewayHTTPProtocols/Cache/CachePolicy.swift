@@ -26,8 +26,8 @@ package enum CachePolicy {
 
     // MARK: Storing
 
-    /// Returns whether a response may be stored (RFC 9111 §3). A partial response also needs a known part: see
-    /// ``StoredResponse/notePart(of:count:)``.
+    /// Returns whether a response may be stored (RFC 9111 §3). For a partial response, the caller also checks that its
+    /// part is known: see ``StoredResponse/notePart(of:count:)``.
     package static func isStorable(method: String, request: FieldSection, _ response: StoredResponse) -> Bool {
         isStorable(method: method, request: request, status: response.status, fields: response.fields)
     }
@@ -38,7 +38,8 @@ package enum CachePolicy {
             !request.contains("Cache-Control") || !CacheControl(request).flags.contains(.noStore)
         else { return false }
         let control = CacheControl(fields)
-        // A cache that understands the status ignores no-store beside must-understand (RFC 9111 §5.2.2.3).
+        // If a response has both no-store and must-understand, a cache that understands the status ignores no-store
+        // (RFC 9111 §5.2.2.3).
         if control.flags.contains(.mustUnderstand) {
             guard StoredResponse.isHeuristic(status) else { return false }
         } else if control.flags.contains(.noStore) {
@@ -92,7 +93,7 @@ package enum CachePolicy {
         request.hasName(withLengths: ownConditionLengths) && ownConditions.contains { request.contains($0) }
     }
 
-    /// Decides how to answer without a stored response: only-if-cached refuses the request (RFC 9111 §5.2.1.7).
+    /// Decides how to answer without a stored response: a request with only-if-cached is refused (RFC 9111 §5.2.1.7).
     package static func decideWithoutResponse(_ request: FieldSection) -> Decision {
         request.contains("Cache-Control") && CacheControl(request).flags.contains(.onlyIfCached) ? .refuse : .forward
     }
@@ -140,7 +141,8 @@ package enum CachePolicy {
     // MARK: Invalidation
 
     /// Returns the URIs whose stored responses a response invalidates: the request URI, and same-origin URIs in
-    /// `Location` and `Content-Location` (RFC 9111 §4.4). Only non-error responses to unsafe methods invalidate.
+    /// `Location` and `Content-Location` (RFC 9111 §4.4). Only non-error responses to unsafe methods invalidate stored
+    /// responses.
     package static func invalidated(
         method: String, uri: String, status: Int, fields: FieldSection
     ) -> [String] {

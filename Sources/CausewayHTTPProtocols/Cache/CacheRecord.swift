@@ -15,7 +15,7 @@ package struct CacheRecord: Equatable, Sendable {
 
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// An HTTP response. Otherwise, the field names are the cache's own.
+        /// An HTTP response. For other responses, the cache chose the field names.
         package static let isHTTP = Traits(rawValue: 1 << 0)
         /// The content is stored without its content coding.
         package static let isDecoded = Traits(rawValue: 1 << 1)
@@ -46,7 +46,7 @@ package struct CacheRecord: Equatable, Sendable {
     static let prefixCount = 20
     /// The maximum length of the values in bytes.
     package static let maximumCount = 1 << 20
-    /// The maximum number of fields, and of selecting fields.
+    /// The maximum number of response fields, and of request fields that selected the response.
     static let maximumFields = 4_096
 
     package init(

@@ -5,7 +5,7 @@ extension StoredResponse {
     ///
     /// - Parameters:
     ///   - request: The request fields.
-    ///   - count: The content length in bytes. It takes precedence if `Content-Range` states more.
+    ///   - count: The content length in bytes. If `Content-Range` states more bytes, this number applies.
     /// - Returns: `false` if the response is partial and its part is unknown.
     package mutating func notePart(of request: FieldSection, count: Int) -> Bool {
         guard status == 206 else { return true }
@@ -40,7 +40,7 @@ extension StoredResponse {
         return wanted.lowerBound - start..<min(wanted.upperBound, end) - start
     }
 
-    /// Returns the fields for a 206 response with these positions in the stored content.
+    /// Returns the fields for a 206 response that contains the stored content at these positions.
     package func fields(forPart positions: Range<Int>, count: Int) -> FieldSection {
         var result = usableFields
         if part?.positions.count == positions.count, result.contains("Content-Range") { return result }

@@ -6,8 +6,8 @@ extension StoredResponse {
     ///
     /// - Parameters:
     ///   - request: The request fields.
-    ///   - isLenient: Whether a field missing from the request matches every value. For a program that looks up a
-    ///     response without the fields added by a session.
+    ///   - isLenient: Whether a field missing from the request matches every value. A program needs this to look up a
+    ///     response without the fields that a session adds.
     package func isSelected(by request: FieldSection, isLenient: Bool = false) -> Bool {
         selecting.isEmpty
             || selecting.allSatisfy { field in
@@ -23,8 +23,8 @@ extension StoredResponse {
             && (part == nil || request.contains("Range") && positions(for: request) != nil)
     }
 
-    /// Returns the index of the stored response that answers a request: the newest complete response selected by its
-    /// fields, otherwise the newest partial response with the requested range.
+    /// Returns the index of the stored response that answers a request: the newest complete response that the request's
+    /// fields select, otherwise the newest partial response with the requested range.
     package static func index(
         in stored: [StoredResponse], for request: FieldSection, isLenient: Bool = false
     ) -> Int? {

@@ -31,13 +31,14 @@ package struct StoredResponse: Sendable, Equatable {
         set { change { $0.part = newValue } }
     }
     package var control: CacheControl { object.values.facts.control }
-    /// Whether the response has freshness information or a validator. Most responses have neither, and can then only
-    /// answer requests that accept stale responses.
+    /// Whether the response has freshness information or a validator. Most responses have neither. They can answer only
+    /// requests that accept stale responses.
     var isOfUse: Bool { object.values.facts.isOfUse }
     /// The time at which the server generated the response: `Date`, otherwise the time at which it was received.
     private var date: Int { object.values.facts.date }
 
-    /// The values, in an object: each cache lookup copies the response several times, and a copy then costs one retain.
+    /// The values are in an object, because each cache lookup copies the response several times. A copy then costs one
+    /// retain.
     private final class Object: Sendable {
         let values: Values
 
@@ -180,7 +181,7 @@ package struct StoredResponse: Sendable, Equatable {
     /// The freshness lifetime in seconds (RFC 9111 §4.2.1, §4.2.2).
     package var lifetime: Int {
         if let age = control[.maxAge] { return age }
-        // RFC 9111 §5.3.
+        // An invalid `Expires` date means that the response is already stale (RFC 9111 §5.3).
         if fields.contains("Expires") { return max(0, (date(of: "Expires") ?? date) - date) }
         guard isHeuristic, let modified = date(of: "Last-Modified"), modified < date else { return 0 }
         return min((date - modified) / 10, 86_400)

@@ -49,7 +49,7 @@ package struct DataURL: Equatable, Sendable {
         return bytes.firstIndex(of: UInt8(ascii: ","))
     }
 
-    /// Returns the type without a final `;base64`; `nil` if there is none.
+    /// Returns the type without a final `;base64`; `nil` if the type does not end like this.
     private static func withoutBase64Mark(_ type: String) -> String? {
         guard let semicolon = type.utf8.lastIndex(of: UInt8(ascii: ";")) else { return nil }
         let last = HTTPCharacters.trimmed(Array(type[type.utf8.index(after: semicolon)...].utf8)[...])

@@ -5,8 +5,8 @@ import CausewayWire
 package enum CookieDate {
     /// Returns the time in seconds since 1970, or `nil` if the text contains no complete date.
     ///
-    /// The parts may occur in any order. A word that matches several formats is taken as the first part not yet found:
-    /// time, day, month, year.
+    /// The parts may occur in any order. If a word matches several formats, it counts as the first of these parts that
+    /// has not been found yet: time, day, month, year.
     package static func parse(_ bytes: some Sequence<UInt8>) -> Int64? {
         var found = Parts()
         var word: [UInt8] = []

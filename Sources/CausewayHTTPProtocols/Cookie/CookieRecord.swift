@@ -70,7 +70,7 @@ package struct CookieRecord: Equatable, Sendable {
 }
 
 extension Cookie {
-    /// Whether a `Set-Cookie` field could contain this cookie: characters, sizes, and name prefix requirements
+    /// Whether a `Set-Cookie` field could contain this cookie. Checks characters, sizes and name prefix requirements
     /// (RFC 6265bis §5.4).
     package var isWellFormed: Bool {
         guard !(name.isEmpty && value.isEmpty), name.count + value.count <= SetCookie.maximumByteCount,

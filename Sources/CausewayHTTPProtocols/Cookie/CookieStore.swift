@@ -22,7 +22,7 @@ package enum CookieRefusal: Error, Equatable, Sendable {
     case otherSite
     /// The name has the prefix `__Secure-` or `__Host-`, but the cookie does not meet the prefix requirements.
     case prefix
-    /// `SameSite=None` without `Secure`.
+    /// The cookie has `SameSite=None` without `Secure`.
     case sameSiteNoneWithoutSecure
 }
 
@@ -53,7 +53,7 @@ package struct CookieStore: Sendable {
 
     private var entries: [String: [Entry]] = [:]
     package private(set) var count = 0
-    /// Changes when cookies are added, replaced or removed.
+    /// A counter that changes when cookies are added, replaced or removed.
     package private(set) var changeCount = 0
     private var nextOrder: UInt64 = 0
     /// Cookies that the latest insertion removed to stay within the limits.

@@ -79,7 +79,8 @@ package struct PublicSuffixList: Sendable {
 
     // MARK: Questions
 
-    /// Returns whether a domain is a public suffix. A single label always is, an IP address never.
+    /// Returns whether a domain is a public suffix. A single label always is a public suffix, an IP address never is
+    /// one.
     ///
     /// - Parameter domain: The domain in lower case, in ASCII form and without a final dot.
     package func isPublicSuffix(_ domain: String) -> Bool {

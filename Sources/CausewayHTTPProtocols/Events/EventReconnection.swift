@@ -2,7 +2,7 @@
 package struct EventReconnection: Sendable {
     /// The verdict on a response.
     package enum Verdict: Equatable, Sendable {
-        /// Events follow.
+        /// The response is an event stream.
         case open
         /// The server stops the stream with status 204. The reader does not reconnect.
         case stop

@@ -10,8 +10,8 @@ package struct HTTP2Configuration: Sendable {
     package var roundTrip: Duration?
     /// The connection flow-control window in bytes. It limits received content that the program has not consumed.
     package var connectionWindow = 16 << 20
-    /// The timeout for the peer's settings acknowledgment (RFC 9113 §6.5.3). A graceful shutdown waits as long for
-    /// requests in flight.
+    /// The timeout for the peer's settings acknowledgment (RFC 9113 §6.5.3). A graceful shutdown waits for requests in
+    /// flight for the same time.
     package var settingsTimeout: Duration = .seconds(10)
     /// The time after which a server resets a stream whose response is complete, but whose request is not.
     package var drainTime: Duration = .milliseconds(500)
@@ -19,9 +19,9 @@ package struct HTTP2Configuration: Sendable {
     package var maximumFieldCount = 1000
     /// The identifier of a client's first stream.
     package var firstStreamID: HTTP2StreamID = 1
-    /// The maximum burst of resets, and of frames without effect, from the peer.
+    /// The maximum number of resets, and of frames without effect, that the peer may send in a burst.
     package var floodBurst = 1000
-    /// The maximum long-term rate of resets, and of frames without effect, per second.
+    /// The maximum number of resets, and of frames without effect, that the peer may send per second in the long term.
     package var floodRate = 33
 
     /// Creates the default configuration: initial stream windows of 1 MiB, field sections up to 64 KiB, 100 concurrent streams.

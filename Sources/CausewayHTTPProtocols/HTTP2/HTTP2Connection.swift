@@ -89,7 +89,7 @@ extension HTTP2Connection {
         return try streams.request(head, endsStream: endsStream, priority, receiver.initialWindow, &output)
     }
 
-    /// Sends a response head. Further heads may follow an interim one.
+    /// Sends a response head. After an interim head, further heads may follow.
     package mutating func respond(
         _ id: HTTP2StreamID, _ head: HTTP2ResponseHead, endsStream: Bool
     ) throws(HTTP2Refusal) {
@@ -154,8 +154,8 @@ extension HTTP2Connection {
         while streams.appendContent(to: &chunk, atMost: limit - chunk.count, &output) {
             receiver.sentContent()
             endIfDone()
-            // The content may have completed a stream. Then its trailers follow, and the head of a request that waited
-            // for the end of the stream. The content of that request may be the next in the schedule.
+            // The content may have completed a stream. The stream's trailers then follow, and the head of a request
+            // that waited for the stream's end. That request's content may be the next in the schedule.
             if output.controlByteCount > 0 { chunk.append(output.takeControl()) }
         }
         return chunk.isEmpty ? nil : chunk

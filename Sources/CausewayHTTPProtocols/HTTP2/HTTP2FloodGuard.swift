@@ -5,8 +5,9 @@ internal import CausewayWire
 /// Each budget refills over time, so that normal use of a long-lived connection does not exhaust it. RFC 9113 §10.5
 /// lists the attacks.
 struct HTTP2FloodGuard: Sendable {
-    /// The WINDOW_UPDATE increment in bytes from which a frame counts as useful. Programs that read in small pieces,
-    /// such as servers in Go, send several of them for each DATA frame. The maximum window limits their number.
+    /// A WINDOW_UPDATE frame counts as useful if its increment has at least this number of bytes. Programs that read in
+    /// small pieces, such as servers in Go, send several such frames for each DATA frame. The maximum window limits
+    /// their number.
     static let usefulCredit = 1024
 
     struct Budget: Sendable {

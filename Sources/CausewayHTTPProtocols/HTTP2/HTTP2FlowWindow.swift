@@ -11,7 +11,7 @@ internal import CausewayWire
 struct HTTP2ReceiveWindow: Sendable {
     /// The window size in bytes when the program has consumed all content.
     private(set) var size: Int
-    /// Bytes that the peer may still send. Negative after the size was reduced (RFC 9113 §6.9.3).
+    /// Bytes that the peer may still send. The number can be negative after the size was reduced (RFC 9113 §6.9.3).
     private(set) var available: Int
     /// Consumed bytes not yet credited to the peer.
     private var unannounced = 0
@@ -51,9 +51,9 @@ struct HTTP2ReceiveWindow: Sendable {
     /// Accounts for consumed bytes. Returns the WINDOW_UPDATE increment if the window grows, or if the increment is at
     /// least half the window. A smaller increment would cost a frame for little content (RFC 9113 §6.9.1).
     ///
-    /// - Parameter isShared: Whether several streams share the window. Content that the program does not read on some
-    ///   of them can occupy more than half of it. Then half of the rest suffices: the peer could otherwise send nothing
-    ///   on the other streams, although all of their content was consumed.
+    /// - Parameter isShared: Whether several streams share the window. Unread content on some streams can occupy more
+    ///   than half of the window. Then a smaller increment suffices: otherwise the peer could send nothing on the other
+    ///   streams, although all of their content was consumed.
     mutating func credit(_ count: Int, isShared: Bool = false) -> Int? {
         // Never credit more bytes than were received, even if the program reports too many.
         unannounced = min(unannounced + max(0, count), size - available)

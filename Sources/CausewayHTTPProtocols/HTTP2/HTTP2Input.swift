@@ -1,6 +1,6 @@
 internal import CausewayWire
 
-/// The received bytes as frames, and the field blocks in them.
+/// Splits received bytes into frames, and assembles and decodes the field blocks in them.
 struct HTTP2Input: Sendable {
     private var reader = HTTP2FrameReader()
     private var decoder: HPACKDecoder

@@ -1,10 +1,9 @@
 internal import CausewayWire
 
-/// How far a connection has come from its preface to its end, and the GOAWAY frames of both sides
-/// (RFC 9113 §3.4, §6.8).
+/// The phase of a connection from its preface to its end, and the GOAWAY frames of both sides (RFC 9113 §3.4, §6.8).
 ///
-/// The lifecycle does not know the streams: the connection tells it the last one that the peer opened, and ends when
-/// ``mayEnd`` is true and no stream is left.
+/// The lifecycle does not know the streams: the connection tells the lifecycle which stream the peer opened last, and
+/// ends when ``mayEnd`` is true and no stream is left.
 struct HTTP2Lifecycle: Sendable {
     private enum Phase: Equatable {
         /// The client's preface is incomplete. The value is the number of bytes that have arrived. Server only.
@@ -18,7 +17,7 @@ struct HTTP2Lifecycle: Sendable {
     private let role: HTTP2Connection.Role
     private var phase: Phase
     private var hasStarted = false
-    /// The last stream identifier in the last GOAWAY frame sent; `nil` before this side sends one.
+    /// The last stream identifier in this side's latest GOAWAY frame; `nil` before this side sends one.
     private(set) var lastAcceptedID: HTTP2StreamID?
     /// The time at which a graceful shutdown stops waiting for requests in flight.
     private(set) var shutdownDeadline: Duration?
@@ -47,7 +46,8 @@ struct HTTP2Lifecycle: Sendable {
 
     // MARK: Start
 
-    /// Returns whether the connection can send its preface and settings: `false` if it did before.
+    /// Returns whether the connection can send its preface and settings: `false` if it has already sent them, or has
+    /// ended.
     mutating func start() -> Bool {
         guard !hasStarted, phase != .ended else { return false }
         hasStarted = true
@@ -109,7 +109,7 @@ struct HTTP2Lifecycle: Sendable {
         output.append(.ping(HTTP2Pings.shutdownToken))
     }
 
-    /// Sends GOAWAY, unless this side has sent it.
+    /// Sends GOAWAY, unless this side has already sent one.
     mutating func finishAccepting(after lastID: HTTP2StreamID, _ output: inout HTTP2Output) {
         guard phase != .ended, lastAcceptedID == nil else { return }
         sendGoAway(after: lastID, &output)
@@ -135,7 +135,7 @@ struct HTTP2Lifecycle: Sendable {
         return peerFailure
     }
 
-    /// Sends GOAWAY with an error code at an end that does not wait for the streams.
+    /// Sends GOAWAY with an error code, because the connection ends without waiting for its streams.
     ///
     /// The last stream identifier never exceeds an earlier frame's value, although the peer may have opened further
     /// streams, which were ignored (RFC 9113 §6.8).

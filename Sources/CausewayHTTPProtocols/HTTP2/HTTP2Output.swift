@@ -3,8 +3,7 @@ import CausewayProtocols
 internal import CausewayWire
 internal import DequeModule
 
-/// What a connection gives to its owner, in creation order: events, and the frames to send, except DATA frames with
-/// content.
+/// A connection's events and frames for its owner, in creation order. DATA frames with content are not included.
 struct HTTP2Output: Sendable {
     /// The maximum length in bytes of unsent PING and SETTINGS acknowledgments. It bounds the memory used for a peer
     /// that does not read.

@@ -1,6 +1,6 @@
 internal import CausewayWire
 
-/// This side's settings, until the peer acknowledges them, and the round trip that the acknowledgment shows
+/// This side's settings, until the peer acknowledges them, and the round-trip time measured by the acknowledgment
 /// (RFC 9113 §6.5.3).
 struct HTTP2OwnSettings: Sendable {
     private let settings: HTTP2Settings
@@ -18,7 +18,7 @@ struct HTTP2OwnSettings: Sendable {
         transportRoundTrip = configuration.roundTrip
     }
 
-    /// The maximum number of concurrent streams, once the peer knows it; `nil` for no limit.
+    /// The maximum number of concurrent streams; `nil` until the peer knows it, and for no limit.
     var acknowledgedStreamLimit: Int? { deadline == nil ? settings.maxConcurrentStreams : nil }
 
     mutating func send(at now: Duration, _ output: inout HTTP2Output) {

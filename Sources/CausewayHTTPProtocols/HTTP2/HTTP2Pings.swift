@@ -1,6 +1,6 @@
 internal import DequeModule
 
-/// The pings of the program that the peer has not acknowledged (RFC 9113 §6.7).
+/// The program's pings that the peer has not acknowledged (RFC 9113 §6.7).
 struct HTTP2Pings: Sendable {
     /// The PING payload whose acknowledgment shows that all requests in flight have arrived (RFC 9113 §6.8).
     static let shutdownToken: UInt64 = 0x4341_5553_4557_4159

@@ -1,6 +1,6 @@
 internal import CausewayWire
 
-/// The receiving half of a connection: checks what the peer may send, and limits it by windows, settings and the flood
+/// The receiving half of a connection: checks the peer's frames, and limits them by windows, settings and the flood
 /// guard.
 ///
 /// A method changes the streams and adds frames and events to the output. It throws only connection errors: after a
@@ -166,8 +166,8 @@ struct HTTP2Receiver: Sendable {
         let priority = HTTPPriority(parsing: value)
         guard streams.isIdle(id) else { return streams.changePriority(priority, of: id) }
         earlyPriorities.set(priority, of: id)
-        // Idle streams with a priority count like open ones. Before the acknowledgment, the client may not know the
-        // limit.
+        // Idle streams with a priority count like open streams. The limit applies only after the client has
+        // acknowledged it.
         guard let limit = settings.acknowledgedStreamLimit, streams.count + earlyPriorities.count > limit else {
             return
         }
@@ -217,7 +217,8 @@ extension HTTP2Receiver {
         return false
     }
 
-    /// Reports a piece of a DATA frame (RFC 9113 §6.1). Returns undelivered content to the window of the connection.
+    /// Reports a piece of a DATA frame (RFC 9113 §6.1). Gives the peer credit for undelivered content in the
+    /// connection's window.
     mutating func received(_ piece: HTTP2DataPiece, _ streams: inout HTTP2Streams, _ output: inout HTTP2Output) {
         let id = piece.streamID
         guard streams.awaitsContent(id) else { return credit(piece.bytes.count + piece.paddingCount, &output) }

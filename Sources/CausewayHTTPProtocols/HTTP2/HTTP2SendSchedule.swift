@@ -3,14 +3,15 @@ import CausewayProtocols
 internal import CausewayWire
 internal import DequeModule
 
-/// The order in which streams send content (RFC 9218 §10), and how much the peer permits on all of them together.
+/// The order in which streams send content (RFC 9218 §10), and how much content the peer permits on all streams
+/// together.
 ///
 /// The most urgent level goes first. Within a level, a non-incremental stream sends all its available content before
 /// the next stream starts. Incremental streams take turns. The schedule contains the streams of the table whose
 /// ``HTTP2Stream/isScheduled`` is true.
 struct HTTP2SendSchedule: Sendable {
-    /// The maximum DATA payload in bytes. Even if the peer permits larger frames, they would delay the other streams
-    /// (head-of-line blocking).
+    /// The maximum DATA payload in bytes. Larger frames are not used even if the peer permits them, because they would
+    /// delay the other streams (head-of-line blocking).
     private static let largestContent = HTTP2FrameReader.defaultMaximumFrameSize
 
     private var levels: [Deque<HTTP2StreamID>] = Array(repeating: [], count: HTTPPriority.levelCount)
@@ -74,7 +75,7 @@ struct HTTP2SendSchedule: Sendable {
 
     // MARK: Windows (RFC 9113 §6.9.1)
 
-    /// Adds to the connection window.
+    /// Adds the peer's credit to the connection window.
     mutating func granted(_ increment: Int) throws(HTTP2Violation) {
         window += increment
         guard window <= HTTP2Settings.largestWindow else {
@@ -82,7 +83,7 @@ struct HTTP2SendSchedule: Sendable {
         }
     }
 
-    /// Adds to the window of a stream. Returns the violation; `nil` if there is none.
+    /// Adds the peer's credit to the window of a stream. Returns the violation; `nil` if there is none.
     mutating func granted(
         _ increment: Int, to id: HTTP2StreamID, in table: inout HTTP2StreamTable
     ) -> HTTP2Violation? {
@@ -92,7 +93,7 @@ struct HTTP2SendSchedule: Sendable {
         return nil
     }
 
-    /// Adds to the windows of all streams, after the peer changed the initial window (RFC 9113 §6.9.2).
+    /// Adjusts the windows of all streams after the peer changed the initial window (RFC 9113 §6.9.2).
     mutating func initialWindowChanged(
         by difference: Int, in table: inout HTTP2StreamTable
     ) throws(HTTP2Violation) {
@@ -113,7 +114,7 @@ struct HTTP2SendSchedule: Sendable {
         count += 1
     }
 
-    /// Lets the next stream of a level send, after its first stream has sent part of its content.
+    /// After a level's first stream has sent part of its content, lets the level's next stream send.
     private mutating func rotate(_ priority: HTTPPriority) {
         let level = Int(priority.urgency)
         guard priority.isIncremental, levels[level].count > 1, let id = levels[level].popFirst() else { return }

@@ -40,7 +40,7 @@ struct HTTP2Stream: Sendable {
         /// Whether more content can be sent.
         let hasMore: Bool
 
-        /// Appends the frame.
+        /// Appends the DATA frame to `chunk`.
         func serialize(streamID: HTTP2StreamID, into chunk: inout ByteChain) {
             let header = HTTP2FrameHeader(
                 length: content.count, type: .data, flags: endsStream ? .endStream : [], streamID: streamID)
@@ -144,7 +144,7 @@ extension HTTP2Stream {
             endsStream: queue.isEmpty && ending == .endOfStream, hasMore: isScheduled)
     }
 
-    /// Adds to the window for sending. Returns `false` if it becomes too large (RFC 9113 §6.9.1).
+    /// Adds the peer's credit to the send window. Returns `false` if the window becomes too large (RFC 9113 §6.9.1).
     mutating func granted(_ increment: Int) -> Bool {
         sendWindow += increment
         return sendWindow <= HTTP2Settings.largestWindow
@@ -180,7 +180,8 @@ extension HTTP2Stream {
 extension HTTP2Stream {
     /// Interprets the head of a request to this side.
     ///
-    /// - Parameter early: The priority from a frame that arrived before the request. It replaces that of the fields.
+    /// - Parameter early: The priority from a frame that arrived before the request. It replaces the priority in the
+    ///   request fields.
     mutating func receive(
         _ head: HTTP2RequestHead, endsStream: Bool, _ early: HTTPPriority?
     ) throws(HTTP2MalformedMessage) {
@@ -192,7 +193,7 @@ extension HTTP2Stream {
         priority = early ?? Self.priority(head.fields)
     }
 
-    /// Returns the content length of the final response with a head.
+    /// Returns the content length that the head of a final response announces.
     func contentLength(
         of head: HTTP2ResponseHead, endsStream: Bool
     ) throws(HTTP2MalformedMessage) -> HTTP2ContentLength {
@@ -233,7 +234,7 @@ extension HTTP2Stream {
         return nil
     }
 
-    /// Interprets a field block after the final head.
+    /// Interprets a field block after the final head as trailers.
     func trailers(
         in block: HPACKFieldBlock, endsStream: Bool
     ) throws(HTTP2MalformedMessage) -> FieldSection {

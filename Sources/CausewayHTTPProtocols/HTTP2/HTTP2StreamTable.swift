@@ -119,7 +119,7 @@ extension HTTP2StreamTable {
     /// Returns how a stream was closed; `nil` if it is not remembered.
     func closing(of id: HTTP2StreamID) -> Closing? {
         if !draining.isEmpty, draining.contains(id) { return .draining }
-        // A stream that no longer drains was reset, because its time had passed.
+        // If a draining stream no longer drains, it was reset, because its drain time had passed.
         return closed.last { $0.id == id }.map { $0.closing == .draining ? .byReset : $0.closing }
     }
 

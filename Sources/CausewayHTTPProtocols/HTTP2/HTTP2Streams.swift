@@ -79,10 +79,10 @@ struct HTTP2Streams: Sendable {
         table.updateAll { $0.resizeReceiveWindow(by: difference) }
     }
 
-    /// Adds to the window of the connection.
+    /// Adds the peer's credit to the window of the connection.
     mutating func granted(_ increment: Int) throws(HTTP2Violation) { try schedule.granted(increment) }
 
-    /// Adds to the window of a stream. Returns the violation; `nil` if there is none.
+    /// Adds the peer's credit to the window of a stream. Returns the violation; `nil` if there is none.
     mutating func granted(_ increment: Int, to id: HTTP2StreamID) -> HTTP2Violation? {
         schedule.granted(increment, to: id, in: &table)
     }
@@ -147,7 +147,7 @@ extension HTTP2Streams {
         sendQueued(id, &output)
     }
 
-    /// Sends a response head. Further heads may follow an interim one.
+    /// Sends a response head. After an interim head, further heads may follow.
     mutating func respond(
         _ id: HTTP2StreamID, _ head: HTTP2ResponseHead, endsStream: Bool, _ output: inout HTTP2Output
     ) throws(HTTP2Refusal) {
@@ -160,7 +160,7 @@ extension HTTP2Streams {
         if endsStream { endSending(id, &output) }
     }
 
-    /// Queues content for a stream, and what follows it.
+    /// Queues content for a stream, and the end of the message if no more content follows.
     mutating func send(
         _ id: HTTP2StreamID, _ bytes: ByteChain, _ ending: HTTP2Stream.Ending, _ output: inout HTTP2Output
     ) throws(HTTP2Refusal) {
@@ -205,11 +205,13 @@ extension HTTP2Streams {
         return true
     }
 
-    /// Changes a stream's priority. A client also notifies the server: in a waiting request, otherwise in a frame.
+    /// Changes a stream's priority. A client also notifies the server: a waiting request carries the new priority;
+    /// otherwise, a PRIORITY_UPDATE frame does.
     ///
-    /// A waiting request has an idle stream, and the server's limit is reached. It counts idle streams with a priority
-    /// like open ones, so a frame would end the connection (RFC 9218 §7.1). No frame is sent after the response, or to
-    /// a server that follows RFC 7540, which probably ignores it (RFC 9218 §2.1.1).
+    /// While a request waits, its stream is idle, and the server's stream limit is reached. The server counts idle
+    /// streams with a priority like open streams, so a frame would end the connection (RFC 9218 §7.1). No frame is sent
+    /// after the response. A server that follows RFC 7540 gets no frame either, because it probably ignores such frames
+    /// (RFC 9218 §2.1.1).
     mutating func setPriority(_ id: HTTP2StreamID, _ priority: HTTPPriority, _ output: inout HTTP2Output) {
         guard let stream = table[id], stream.priority != priority else { return }
         if role == .client, table.update(id, { $0.changeRequest(priority) }) == false, stream.receiving != .ended,

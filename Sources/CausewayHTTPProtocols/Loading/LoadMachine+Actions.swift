@@ -9,7 +9,7 @@ extension LoadMachine {
         /// Add the response head or the content to the held response.
         case hold
         /// Add content that has just arrived to the held response, and decide whether another request follows the
-        /// response. `nil` if the exchange failed without a response.
+        /// response. The value is `nil` if the exchange failed without a response.
         case decide(FollowUp?)
         /// Pass the response head or the content to the program.
         case deliver

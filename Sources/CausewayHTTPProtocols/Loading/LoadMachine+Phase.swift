@@ -19,8 +19,8 @@ extension LoadMachine {
         case waiting
         /// A head has arrived, and another request may follow this response.
         case holding(Held)
-        /// The owner decides whether another request follows the held response; `nil` for a failed exchange without a
-        /// response.
+        /// The owner decides whether another request follows the held response, which is `nil` if the exchange failed
+        /// without a response.
         case deciding(Held?, Question?)
         /// The held response is being delivered.
         case releasing(Held)

@@ -7,10 +7,11 @@ internal import CausewayMachines
 /// owner reports every event, also late and repeated events, and performs the returned action. One exchange runs at a
 /// time, and a held response is delivered or discarded once.
 package struct LoadMachine: Sendable {
-    /// The number of held content bytes at which the owner decides without waiting for the end of the response.
+    /// The number of held content bytes at which the owner decides whether another request follows, without waiting for
+    /// the end of the response.
     package static let heldLimit = 64 << 10
-    /// How often a request is repeated at most. The rules for challenges and retries have lower limits; this limit
-    /// applies if those rules have an error.
+    /// The maximum number of times that a request is repeated. The rules for challenges and retries have lower limits;
+    /// this limit applies if those rules have an error.
     package static let repetitionLimit = 100
 
     private var phase = Phase.preparing(nil)
@@ -31,7 +32,7 @@ package struct LoadMachine: Sendable {
     package var isHeldResponseOver: Bool { if case .deciding(let held?, _) = phase { held.isOver } else { false } }
 
     /// Whether the owner may request the handover of the connection: while content is delivered, or after the load has
-    /// ended. After the end, the owner answers the request when it reports the end.
+    /// ended. After the load has ended, the owner answers a handover request when it reports the end.
     package var permitsHandOver: Bool {
         switch phase {
         case .streaming, .ended: true
@@ -197,7 +198,7 @@ package struct LoadMachine: Sendable {
         return held.isOver ? .finish : .none
     }
 
-    /// Reports that a credential can repeat the request after its exchange failed.
+    /// Reports that the request can be repeated with a credential after its exchange failed.
     package mutating func recoveryFound() -> Action {
         guard case .recovering = phase else { return .none }
         phase = .deciding(nil, nil)
@@ -206,8 +207,8 @@ package struct LoadMachine: Sendable {
 
     // MARK: Pauses
 
-    /// Reports that an upload continues with another request: its exchange failed, or the response only reports the
-    /// upload's progress.
+    /// Reports that an upload continues with another request, because the exchange failed, or because the response only
+    /// reports the upload's progress.
     package mutating func uploadInterrupted(for delay: Duration) -> Action {
         switch phase {
         case .waiting: phase = .pausing(.running(isExchangeOver: false))
@@ -232,7 +233,8 @@ package struct LoadMachine: Sendable {
 
     // MARK: Demand and connectivity
 
-    /// Reports whether the program wants content now. Heads are read in any case, and held content up to its limit.
+    /// Reports whether the program wants content now. Heads are read in any case, and held content is read up to its
+    /// limit.
     package mutating func demandChanged(isWanted: Bool) -> Action {
         let reads =
             switch phase {

@@ -158,7 +158,7 @@ package struct ConnectionPool: Sendable {
         }
     }
 
-    /// Changes a connection's group, then serves the requests that this enables.
+    /// Performs `body` on a connection's group, then serves the requests that this enables.
     private mutating func change(
         _ id: PoolConnectionID, at now: Duration, _ body: (inout PoolGroup, inout [PoolAction]) -> Void
     ) -> [PoolAction] {
@@ -183,7 +183,7 @@ package struct ConnectionPool: Sendable {
         if let next = groups[slot]?.deadline, deadline.map({ next < $0 }) ?? true { deadline = next }
     }
 
-    /// Removes the requests that `actions` assign or fail from the waiting requests. Returns `actions`.
+    /// Removes requests from the waiting requests if `actions` assign them or fail them. Returns `actions`.
     mutating func settled(_ actions: [PoolAction]) -> [PoolAction] {
         for action in actions {
             switch action {

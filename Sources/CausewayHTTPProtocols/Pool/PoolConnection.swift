@@ -56,7 +56,7 @@ struct PoolConnection: Sendable {
     func permits(_ route: PoolRequest.Route, since number: UInt64) -> Bool {
         switch route {
         case .any: true
-        // A server may close a used HTTP/1 connection again. On HTTP/2, all retried requests share one connection.
+        // A server may also close another used HTTP/1 connection. On HTTP/2, all retried requests share one connection.
         case .newConnection: id.serial > number && (isMultiplexed || !isUsed)
         case .http1: !isMultiplexed
         case .continuing(let wanted): id == wanted

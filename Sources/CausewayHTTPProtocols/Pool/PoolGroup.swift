@@ -21,7 +21,8 @@ struct PoolGroup: Sendable {
     /// Requests with a route restriction, in arrival order, each with its number.
     private var restricted: [(request: PoolRequest, number: UInt64)] = []
     private var version: Version
-    /// After a failed attempt, the time until which no new attempt starts while other connections work.
+    /// The time at which the pause after a failed attempt ends. Until then, no new attempt starts while other
+    /// connections work.
     private var pauseEnd: Duration?
     /// Other groups' connections that carry this group's requests. They count toward the limit.
     var borrowedCount = 0

@@ -43,8 +43,9 @@ package struct PoolRequest: Sendable {
     /// The connections that a request may use. Retries and requests that cannot share a connection are restricted.
     package enum Route: Equatable, Sendable {
         case any
-        /// A connection attempted after the pool received this request, because the peer closed an older connection, or refused the
-        /// request there with status 421 (RFC 9110 §15.5.20). An HTTP/1 connection must not have carried another request.
+        /// A connection whose attempt began after the pool received this request. The peer has closed an older
+        /// connection, or has refused the request there with status 421 (RFC 9110 §15.5.20). An HTTP/1 connection must
+        /// not have carried another request.
         case newConnection
         /// An HTTP/1.1 connection, for example for an upgrade.
         case http1
@@ -77,7 +78,7 @@ package struct PoolConnectionFacts: Equatable, Sendable {
 
 /// An action to be performed by the pool's owner.
 package enum PoolAction: Equatable, Sendable {
-    /// Establish a connection. Offer or use HTTP/2 only if `offersHTTP2`.
+    /// Establish a connection. Offer or use HTTP/2 only if `offersHTTP2` is `true`.
     case connect(PoolConnectionID, PoolKey, offersHTTP2: Bool)
     /// Send the request on the connection. A reused connection has carried a request before.
     case assign(UInt64, PoolConnectionID, isReused: Bool)

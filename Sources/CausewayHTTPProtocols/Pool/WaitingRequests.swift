@@ -27,7 +27,7 @@ struct WaitingRequests: Sendable {
         order.insert(place)
     }
 
-    /// Returns a priority that can be ordered: NaN cannot, so it is replaced by 0.
+    /// Returns a priority that can be ordered: 0 instead of NaN, which cannot be ordered.
     private static func ordered(_ priority: Float) -> Float { priority.isNaN ? 0 : priority }
 
     /// - Returns: Whether the request was waiting.
@@ -37,7 +37,7 @@ struct WaitingRequests: Sendable {
         return true
     }
 
-    /// Changes a request's priority. Among requests with equal priority, it keeps its arrival order.
+    /// Changes a request's priority. Among requests with equal priority, the request keeps its place in arrival order.
     mutating func reprioritize(_ id: UInt64, _ priority: Float) {
         guard let old = current[id], old.priority != Self.ordered(priority) else { return }
         insert(id, priority: priority, serial: old.serial)

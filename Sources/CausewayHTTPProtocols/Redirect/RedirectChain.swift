@@ -152,7 +152,7 @@ package struct RedirectChain: Sendable {
         return next
     }
 
-    /// Removes the fields that describe request content, for a request without it.
+    /// Removes the fields that describe request content, for a request without content.
     package static func removeFieldsOfContent(from fields: inout FieldSection) {
         for name in boundToContent { fields.removeAll(name) }
     }

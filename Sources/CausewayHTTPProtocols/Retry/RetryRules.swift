@@ -44,7 +44,7 @@ package struct RetryCounts: Equatable, Sendable {
     package var refused = 0
     /// Retries before any byte was sent.
     package var notStarted = 0
-    /// Retries after a GOAWAY that excluded the request, from a connection that had accepted another request.
+    /// Retries after GOAWAY excluded the request on a connection that had accepted another request.
     package var goneAway = 0
 
     package init(repeated: Int = 0, refused: Int = 0, notStarted: Int = 0, goneAway: Int = 0) {
@@ -76,9 +76,10 @@ package enum RetryOccasion: Equatable, Sendable {
     /// The request's stream is above GOAWAY's last stream identifier, so the peer did not process the request
     /// (RFC 9113 §6.8). The peer accepted an earlier request on the connection.
     case goneAway
-    /// RST_STREAM with REFUSED_STREAM (RFC 9113 §8.7), or GOAWAY on a connection that accepted no request.
+    /// The peer sent RST_STREAM with REFUSED_STREAM (RFC 9113 §8.7), or GOAWAY on a connection that accepted no
+    /// request.
     case refusedStream
-    /// RST_STREAM with HTTP_1_1_REQUIRED (RFC 9113 §7).
+    /// The peer sent RST_STREAM with HTTP_1_1_REQUIRED (RFC 9113 §7).
     case requiresHTTP1
     /// The final response has this status.
     case answered(status: Int)
@@ -147,8 +148,8 @@ package enum RetryRules {
             return again(.newConnection, context)
         // The server did not process the request, so any method can be retried (RFC 9110 §7.4, §15.5.20).
         case 421: return again(.newConnection, context)
-        // The server rejected early data that could be a replay (RFC 8470 §5.2): this client's, which contains only
-        // requests with safe methods, or that of a proxy in front of the server.
+        // The server rejected early data that could be a replay (RFC 8470 §5.2). The data came from this client, which
+        // sends only requests with safe methods as early data, or from a proxy in front of the server.
         case 425 where isSafe(context.method): return again(.withoutEarlyData, context)
         default: return .end
         }

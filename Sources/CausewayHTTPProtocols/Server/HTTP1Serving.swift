@@ -41,7 +41,8 @@ struct HTTP1Serving: Sendable {
     /// The phase for the timeouts.
     var phase: HTTPServerTimes.Phase { isTunnel || !machine.awaitsHead ? .busy : machine.isIdle ? .idle : .head }
 
-    /// Whether the server waits for content: the client may send it, and the program has consumed all it received.
+    /// Whether the server waits for content: the client may send content, and the program has consumed all received
+    /// content.
     var awaitsContent: Bool { !isTunnel && unread == 0 && machine.awaitsContent }
 
     /// Whether the client waits for status 100 before it sends content.
@@ -84,7 +85,7 @@ extension HTTP1Serving {
         case .finished(let trailers):
             if let id, hasContent { events.append(.finished(id, trailers: trailers)) }
         case .upgraded:
-            // The program completed its response to CONNECT without content, so no request is left that could close the
+            // The program has already completed its response to CONNECT, so no request is left that could close the
             // tunnel.
             guard id != nil else { return events.end(isInterrupted: false) }
             let input = machine.takeRemainingInput()
@@ -160,7 +161,7 @@ extension HTTP1Serving {
         return (uri.originForm, authority.port.map { "\(authority.host):\($0)" } ?? authority.host)
     }
 
-    /// Reports bytes of the tunnel, at most `room`, or the client's half-close after the last of them.
+    /// Reports at most `room` bytes of the tunnel. After the last byte, reports the client's half-close.
     private mutating func readTunnel(_ room: Int, _ events: inout HTTPServerEventQueue) {
         guard let id, events.isEmpty else { return }
         if room > 0, let piece = tunnel?.takeInput(atMost: room) {

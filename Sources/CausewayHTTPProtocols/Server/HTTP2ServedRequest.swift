@@ -10,12 +10,12 @@ struct HTTP2ServedRequest: Sendable {
         case done
     }
 
-    /// What the client waits for before it sends content.
+    /// The event that the client awaits before it sends content.
     private enum Awaited: Sendable {
         case nothing
         /// Status 100 (RFC 9110 §10.1.1).
         case status100
-        /// The response to CONNECT. A tunnel begins with a successful one.
+        /// The response to CONNECT. A successful response begins a tunnel.
         case response
     }
 
@@ -43,16 +43,16 @@ struct HTTP2ServedRequest: Sendable {
     var wasSentEarly: Bool { response == .sent }
     /// Whether response content is discarded, because the response can have none.
     var discardsResponse: Bool { response == .withoutContent || response == .sent }
-    /// Whether the server waits for content: the client may send it, and the program has consumed all it received. A
-    /// tunnel may be silent.
+    /// Whether the server waits for content: the client may send content, and the program has consumed all received
+    /// content. A tunnel may be silent.
     var awaitsContent: Bool {
         !hasRequestEnded && !discards && method != .tunnel && unread == 0 && awaited == .nothing
     }
 
     // MARK: The request
 
-    /// Accounts for content. Returns the part that the program gets, at most `limit` bytes of the whole content, and
-    /// whether the content has become too long. A tunnel has no limit.
+    /// Accounts for content, of which the program gets at most `limit` bytes in total. Returns the part for the
+    /// program, and whether the content exceeds the limit now. A tunnel has no limit.
     mutating func arrived(
         _ bytes: ArraySlice<UInt8>, limit: Int
     ) -> (delivered: ArraySlice<UInt8>, isTooLong: Bool) {
@@ -65,10 +65,11 @@ struct HTTP2ServedRequest: Sendable {
         return (delivered, isTooLong)
     }
 
-    /// Records that the program reads the content. Returns whether the client waits for status 100, once.
+    /// Records that the program reads the content. Returns whether the client waits for status 100; later calls return
+    /// `false`.
     ///
-    /// A program that reads content of a CONNECT request before it responds waits for the client, which may wait for
-    /// the response. So the stall timeout must apply.
+    /// If a program reads the content of a CONNECT request before it responds, the program and the client may wait for
+    /// each other. So the stall timeout must apply.
     mutating func requestedContent() -> Bool {
         defer { awaited = .nothing }
         return awaited == .status100

@@ -5,7 +5,7 @@ internal import CausewayWire
 struct HTTP2Serving: Sendable {
     typealias RequestID = HTTPServerConnection.RequestID
 
-    /// The number of queued bytes without content at which the server stops reading.
+    /// The number of queued bytes, apart from content, at which the server stops reading.
     private static let controlLimit = 64 << 10
 
     private var machine: HTTP2Connection
@@ -63,7 +63,7 @@ struct HTTP2Serving: Sendable {
         count(request, by: 1)
     }
 
-    /// Changes a request and updates the two counts. Returns `nil` if the request is closed.
+    /// Changes a request, and updates ``awaitingCount`` and ``queuedCount``. Returns `nil` if the request is closed.
     @discardableResult
     private mutating func update<Result>(_ id: RequestID, _ body: (inout HTTP2ServedRequest) -> Result) -> Result? {
         guard let old = requests[id] else { return nil }
@@ -75,8 +75,8 @@ struct HTTP2Serving: Sendable {
         return result
     }
 
-    /// Removes a request. Returns its unread content to the window of the connection, which all requests share: the
-    /// program reads no more of it, or what it reads is no longer counted.
+    /// Removes a request. Gives the client credit for the request's unread content in the connection's window, which
+    /// all requests share: the program reads no more of this content, or its reads no longer count.
     @discardableResult
     private mutating func remove(_ id: RequestID) -> HTTP2ServedRequest? {
         guard let request = requests.removeValue(forKey: id) else { return nil }
@@ -99,7 +99,7 @@ extension HTTP2Serving {
     /// Records the client's half-close.
     mutating func inputEnded() { machine.inputEnded() }
 
-    /// Translates machine events until one is queued for the owner.
+    /// Translates machine events until an event for the owner is queued.
     mutating func read(_ admission: inout HTTPServerAdmission, _ events: inout HTTPServerEventQueue) {
         while events.isEmpty, let event = machine.nextEvent() { handle(event, &admission, &events) }
     }
@@ -132,7 +132,7 @@ extension HTTP2Serving {
         let awaitsContinue = !endsStream && head.fields.hasElement("100-continue", in: "expect")
         insert(id, HTTP2ServedRequest(HTTP2MethodKind(head), awaitsContinue: awaitsContinue))
         if admission.requested() { machine.finishAccepting() }
-        // A CONNECT request has no content (RFC 9110 §9.3.6), so the machine does not check its field.
+        // A CONNECT request has no content (RFC 9110 §9.3.6), so the machine does not check its `content-length` field.
         let announced = head.isConnect ? nil : try? head.fields.contentLength?.get()
         let contentLength = endsStream ? 0 : announced
         let plain = HTTPRequestHead(
@@ -171,8 +171,8 @@ extension HTTP2Serving {
         if isTooLong { events.append(.refusedContent(id)) }
     }
 
-    /// Returns how many of the bytes that arrived show that the client sends content: only the content itself. PING
-    /// frames, for example, would keep a client connected for ever that sends none.
+    /// Returns the number of content bytes that arrived since the previous call. Other bytes do not count: with PING
+    /// frames, for example, a client that sends no content could stay connected for ever.
     mutating func takeArrivedCount() -> Int {
         defer { arrivedCount = 0 }
         return arrivedCount
@@ -202,7 +202,7 @@ extension HTTP2Serving {
         try machine.respond(id, HTTP2ResponseHead(status: status, fields: fields), endsStream: false)
     }
 
-    /// Sends 100 (Continue) if the client waits for it before it sends content.
+    /// Sends 100 (Continue) if the client waits for it before sending content.
     mutating func requestContent(_ id: RequestID) {
         guard update(id, { $0.requestedContent() }) == true else { return }
         try? inform(id, 100, FieldSection())
@@ -263,8 +263,8 @@ extension HTTP2Serving {
 
     /// Records that the transport accepted bytes. Returns how many of them show that the client makes progress.
     ///
-    /// While the client's windows block a response, only content does. A client that opens no window could otherwise
-    /// stay connected with PING frames, because each one makes the server send an acknowledgment.
+    /// While the client's windows block a response, only content bytes count. A client that opens no window could
+    /// otherwise stay connected with PING frames, because each one makes the server send an acknowledgment.
     mutating func accepted(_ count: Int) -> Int {
         let content = min(count, contentCount)
         contentCount -= content
@@ -312,7 +312,7 @@ extension HTTP2Serving {
         if !closeSent(id, &events) { machine.reset(id, .internalError) }
     }
 
-    /// Ends the connection with an error, also if it only waits for the program.
+    /// Ends the connection with an error, even if the connection only waits for the program.
     mutating func abort(_ code: HTTP2ErrorCode, _ events: inout HTTPServerEventQueue) {
         if isEnding { end(isInterrupted: true, &events) } else { machine.abort(code) }
     }

@@ -70,7 +70,8 @@ package enum HTTPPreconditions {
         return .proceed
     }
 
-    /// Returns whether `If-Range` permits a partial response (RFC 9110 §13.1.5). Without `If-Range`, it does.
+    /// Returns whether `If-Range` permits a partial response (RFC 9110 §13.1.5). Without `If-Range`, a partial response
+    /// is permitted.
     package static func permitsRange(_ fields: FieldSection, _ validators: HTTPValidators, now: Int) -> Bool {
         guard let index = fields.index(of: "If-Range") else { return true }
         let value = fields[index].value
@@ -117,12 +118,14 @@ package enum HTTPPreconditions {
 /// The parts of a representation selected by the `Range` field (RFC 9110 §14.2).
 package enum RangeSelection: Equatable, Sendable {
     case whole
-    /// Respond with status 206 and these parts (RFC 9110 §15.3.7.1, §15.3.7.2). There is at least one, and they do not overlap.
+    /// Respond with status 206 and these parts (RFC 9110 §15.3.7.1, §15.3.7.2). There is at least one part, and the
+    /// parts do not overlap.
     case parts([Range<Int>])
     /// Respond with status 416 (RFC 9110 §15.5.17).
     case unsatisfiable
 
-    /// Parts separated by at most this number of bytes are joined: a multipart head is about as long.
+    /// Parts separated by at most this number of bytes are joined: each separate part costs a head of about this
+    /// length.
     private static let smallestGap = 80
 
     /// Selects parts from content with this length in bytes. Only GET requests can have ranges.

@@ -6,8 +6,8 @@ extension HTTPServerConnection {
         case requested(RequestID, HTTPServerRequestHead)
         /// Request content or tunnel bytes. Never empty.
         case content(RequestID, ArraySlice<UInt8>)
-        /// The content ended, with the trailer fields. Not reported for a request without content. After an upgrade,
-        /// the client's half-close.
+        /// The content ended, with these trailer fields; after an upgrade, this is the client's half-close. A request
+        /// without content has no such event.
         case finished(RequestID, trailers: FieldSection)
         /// The content exceeds the limit. Its rest is not reported.
         case refusedContent(RequestID)

@@ -156,7 +156,7 @@ extension HTTPServerConnection {
         }
     }
 
-    /// Sends 100 (Continue) if the client expects it before it sends content (RFC 9110 §10.1.1).
+    /// Sends 100 (Continue) if the client waits for it before sending content (RFC 9110 §10.1.1).
     package mutating func requestContent(_ id: RequestID) {
         if http1?.id == id, http1?.awaitsContinue == true { try? inform(id, 100) }
         http2?.requestContent(id)

@@ -20,9 +20,9 @@ struct HTTPServerTimes: Sendable {
 
     private let headTime: Duration
     private let idleTime: Duration
-    /// Runs while the server waits for request content.
+    /// The watch that runs while the server waits for request content.
     private var input: ProgressWatch
-    /// Runs while the client has not accepted sent bytes.
+    /// The watch that runs while the client has not accepted sent bytes.
     private var output: ProgressWatch
     private var head: Duration?
     private var idle: Duration?
@@ -97,7 +97,7 @@ struct HTTPServerTimes: Sendable {
     /// Records that the client sent bytes.
     mutating func received(_ count: Int, at now: Duration) { input.moved(count, at: now) }
 
-    /// Records that the client's request has stalled, so that it can stall again.
+    /// Restarts the input timeout after it has expired, so that it does not expire again at once.
     mutating func stalled() { input.restart() }
 
     /// Records that the transport has bytes which the client has not accepted.

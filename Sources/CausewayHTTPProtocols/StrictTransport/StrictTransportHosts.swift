@@ -74,8 +74,8 @@ package struct StrictTransportHosts: Sendable {
         return !changes.isEmpty
     }
 
-    /// Returns whether connections to a host must be secure: by its own policy, or by a parent domain's that includes
-    /// subdomains (RFC 6797 §8.2).
+    /// Returns whether connections to a host must be secure: by its own policy, or by a parent domain's policy that
+    /// includes subdomains (RFC 6797 §8.2).
     package func contains(_ host: String, at now: Int) -> Bool {
         guard !hosts.isEmpty, StrictTransportRecord.isName(host) else { return false }
         var name = HTTPOrigin(isSecure: true, host: host).host.utf8[...]

@@ -125,7 +125,7 @@ package struct ResumableUpload: Equatable, Sendable {
     }
 
     private mutating func retrieved(_ fields: FieldSection) -> Decision {
-        // The server has all content, but its response was lost. This response replaces it.
+        // The server has all content, but its response was lost. This response replaces the lost one.
         guard !UploadFields.isComplete(fields) else { return .deliver }
         // The offset never decreases: a server that has lost content must abandon the upload
         // (draft-ietf-httpbis-resumable-upload §4.1.1). A server that violates this could otherwise keep the client
@@ -142,7 +142,7 @@ package struct ResumableUpload: Equatable, Sendable {
     /// Records that the connection broke before a final response.
     package mutating func connectionBroke() -> Decision { retry(else: .fail) }
 
-    /// Retrieves the offset, with exponential back-off.
+    /// Retrieves the offset after an exponential back-off. Returns `end` if that is not possible.
     private mutating func retry(else end: Decision) -> Decision {
         guard resource != nil, attempts < Self.maximumAttempts else { return end }
         attempts += 1
