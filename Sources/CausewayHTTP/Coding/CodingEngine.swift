@@ -19,7 +19,7 @@ final class CodingEngine {
         var isFull: Bool
         /// Whether a member, stream or frame ended.
         var hasEnded: Bool
-        /// Why the input is damaged.
+        /// The damage to the input, in words; `nil` if there is none.
         var problem: String?
     }
 
@@ -47,8 +47,7 @@ final class CodingEngine {
         room.deallocate()
     }
 
-    /// Prepares for the next member or frame. Returns `false` if the format permits no second one, or if the library
-    /// fails.
+    /// Prepares for the next member or frame. Returns `false` if the format permits only one, or if the library fails.
     func restart() -> Bool { cw_decoder_restart(decoder) }
 
     /// Decodes the start of `input` into at most `limit` bytes.

@@ -18,9 +18,9 @@ struct CodingStage {
 
     private enum Phase {
         case beginning
-        /// Inside a member, stream or frame.
+        /// The decoder is inside a member, stream or frame.
         case inside(CodingEngine)
-        /// After the end of a member or frame.
+        /// The decoder has reached the end of a member or frame.
         case between(CodingEngine)
         case ended
         case failed(DecodingFailure)
@@ -41,7 +41,7 @@ struct CodingStage {
         self.pieceLimit = pieceLimit
     }
 
-    /// Adds input. The caller adds more only after ``decode(atMost:isLast:)`` returned that it needs input.
+    /// Adds input. Call this again only after ``decode(atMost:isLast:)`` has returned `needsInput`.
     mutating func append(_ content: Data) {
         if input.isEmpty { input = content } else { input.append(content) }
     }
@@ -133,8 +133,8 @@ struct CodingStage {
         return start.count == mark.count ? true : nil
     }
 
-    /// Returns the magic number of a zstd frame that starts with this byte: a data frame, or a skippable one, whose first byte is 50 to 5f
-    /// (RFC 8878 §3.1).
+    /// Returns the magic number of a zstd frame whose first byte is this byte: of a skippable frame if the byte is 0x50
+    /// to 0x5f, otherwise of a data frame (RFC 8878 §3.1).
     private static func frameMark(_ first: UInt8) -> [UInt8] {
         first & 0xf0 == 0x50 ? [first, 0x2a, 0x4d, 0x18] : [0x28, 0xb5, 0x2f, 0xfd]
     }

@@ -9,7 +9,7 @@ internal import FoundationEssentials
 /// received content, because the connection's properties are only known then.
 final class EarlyTransport: HTTPTransport {
     private enum Phase {
-        /// The first content is sent early.
+        /// Nothing has been sent. The first content is sent as early data.
         case early
         case establishing
         case established
@@ -106,7 +106,7 @@ final class EarlyTransport: HTTPTransport {
             if case .established = state.phase { return (true, nil) }
             return (false, state.receive.take())
         }
-        // The handshake is not worth completing.
+        // A handshake that still runs is aborted, because completing it would be useless.
         base.close(isInterrupted: isInterrupted || !wasEstablished)
         pending?.completion(HTTPArrival(error: .posix(.ECANCELED)))
     }

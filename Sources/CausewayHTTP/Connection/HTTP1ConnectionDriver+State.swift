@@ -7,8 +7,8 @@ internal import FoundationEssentials
 extension HTTP1ConnectionDriver.State {
     // MARK: Transport
 
-    /// Handles the failure of an established transport. If a receive is pending, its result ends the input instead, so that content
-    /// received before the failure is delivered first.
+    /// Handles the failure of an established transport. If a receive is pending, the receive's result ends the input
+    /// instead, so that content received before the failure is delivered first.
     mutating func lost(_ failure: NWError) {
         error = error ?? failure
         guard isOpen, !isReceiving else { return }
@@ -81,7 +81,7 @@ extension HTTP1ConnectionDriver.State {
 
     // MARK: Requests
 
-    /// - Parameter forwarder: Prepares the request for a forwarding proxy; `nil` without one.
+    /// - Parameter forwarder: Prepares the request for a forwarding proxy; `nil` if there is no such proxy.
     mutating func begin(_ next: HTTPExchange, _ forwarder: RequestForwarder?, at now: Duration) {
         // The peer may have closed the connection after the pool chose it.
         guard isOpen, exchange == nil, machine.isIdle else {

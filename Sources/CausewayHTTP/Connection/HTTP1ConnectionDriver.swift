@@ -28,7 +28,7 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         case complete(HTTPExchange, HTTPResponseHead, Data?)
         /// Hand over the transport with the bytes after the head.
         case handOver(HTTPExchange, HTTPResponseHead, Data)
-        /// Hand over the transport in the middle of a response; `nil` if that is not possible.
+        /// Hand over the transport in the middle of a response; the stream is `nil` if that is not possible.
         case handOverRest(HTTPExchange, HTTPUpgradedStream?)
         case passArrival(HTTPArrival, HTTPUpgradedStream)
         case interrupt(HTTPExchange, RetryOccasion, HTTPFailure)
@@ -51,7 +51,7 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         var isReceiving = false
         /// After the connection's handover, the stream that gets the pending receive's result.
         var successor: HTTPUpgradedStream?
-        /// The number of bytes passed to the transport whose completion is still pending.
+        /// The number of bytes passed to the transport, which has not yet reported them as processed.
         var pendingCount = 0
         var content = SentContent()
         var error: NWError?
@@ -180,7 +180,7 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         }
     }
 
-    /// Processes a proxy's response before its observer does.
+    /// Processes a response from a forwarding proxy before the request's observer receives the response.
     private func note(_ head: HTTPResponseHead, of exchange: HTTPExchange) {
         guard let forwarder, !forwarder.isReusable(after: head, to: exchange.request.origin) else { return }
         observer.retired(id)

@@ -7,8 +7,8 @@ internal import FoundationEssentials
 extension HTTP2ConnectionDriver.State {
     // MARK: Transport
 
-    /// Handles a transport failure. If a receive is pending, its result ends the input instead, so that content received before the failure
-    /// is delivered first.
+    /// Handles a transport failure. If a receive is pending, the receive's result ends the input instead, so that
+    /// content received before the failure is delivered first.
     mutating func lost(_ failure: NWError, at now: Duration) {
         link.error = link.error ?? failure
         guard isOpen, !link.isReceiving else { return }

@@ -60,18 +60,18 @@ final class HTTP2ConnectionDriver: HTTPConnection {
     /// The state of the transport and timers.
     struct Link {
         var isReceiving = false
-        /// The number of bytes passed to the transport whose completion is still pending.
+        /// The number of bytes passed to the transport, which has not yet reported them as processed.
         var pendingCount = 0
         var error: NWError?
         /// Whether the engine closed the connection.
         var isClosing = false
         /// The last stream identifier in the server's GOAWAY frame; 0 before GOAWAY (RFC 9113 §6.8).
         var lastAcceptedID: HTTP2StreamID = 0
-        /// When the latest bytes arrived.
+        /// The time at which the latest bytes arrived.
         var lastArrival: Duration = .zero
-        /// When bytes must have arrived after a ping; `nil` without a ping.
+        /// The time by which bytes must arrive after a ping; `nil` if no ping is pending.
         var pingDeadline: Duration?
-        /// The earliest pending timer's time.
+        /// The time at which the earliest pending timer fires; `nil` if there is none.
         var timer: Duration?
     }
 

@@ -17,7 +17,7 @@ struct HTTP2ExchangeStream {
         }
     }
 
-    /// The maximum length of an element in ``held`` that collects small chunks.
+    /// The maximum length in bytes to which small chunks are joined in one element of ``held``.
     private static let gatheredLength = 16 << 10
 
     let exchange: HTTPExchange

@@ -7,7 +7,7 @@ internal import CausewayTypes
 final class HTTPConnectionAttempt: Sendable {
     /// How the HTTP version is chosen.
     enum Version: Sendable {
-        /// By ALPN (RFC 7301): HTTP/2 only if TLS negotiated `h2` (RFC 9113 §3.2).
+        /// ALPN (RFC 7301) chooses the version: HTTP/2 only if TLS negotiated `h2` (RFC 9113 §3.2).
         case negotiated
         /// HTTP/2 without negotiation (RFC 9113 §3.3).
         case priorKnowledge
@@ -62,8 +62,8 @@ final class HTTPConnectionAttempt: Sendable {
         }
     }
 
-    /// Whether the attempt may wait for a path. An attempt with early data fails instead: its requests have left the
-    /// pool, and the failure returns them to it.
+    /// Whether the attempt may wait for a path. An attempt with early data fails instead, because its requests have
+    /// left the pool, and the failure returns the requests to the pool.
     private var mayWait: Bool {
         let isConnecting = phase.withLock { phase in if case .connecting = phase { true } else { false } }
         return isConnecting && alternative == nil
@@ -89,7 +89,7 @@ final class HTTPConnectionAttempt: Sendable {
     }
 
     /// Lets the connection take its first requests before ``start()``, if TLS has a session ticket for the server.
-    /// Returns whether it takes them. Only bytes sent before ``start()`` can be early data.
+    /// Returns whether the connection takes requests. Only bytes sent before ``start()`` can be early data.
     func beginEarly() -> Bool {
         guard options.usesEarlyData, alternative == nil, case .negotiated = version, let name = transport.earlyProtocol
         else { return false }
@@ -148,7 +148,8 @@ final class HTTPConnectionAttempt: Sendable {
         connection.open()
     }
 
-    /// Continues with a connection that has sent early data. If the server chose another protocol, it did not accept that data.
+    /// Continues with a connection that has sent early data. If the server chose another protocol, it has not accepted
+    /// the early data, and the attempt fails.
     private func establish(
         _ connection: any HTTPConnection, _ early: EarlyTransport, _ details: HTTPConnectionDetails
     ) {

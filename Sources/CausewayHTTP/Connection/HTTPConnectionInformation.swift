@@ -60,7 +60,7 @@ package final class HTTPConnectionDetails: Sendable {
     /// How requests reach the server.
     package enum Route: Sendable {
         case direct
-        /// Through a proxy's tunnel.
+        /// Requests pass a proxy through a tunnel.
         case tunnel
         /// A proxy forwards the requests in absolute form (RFC 9112 §3.2.2).
         case forwarding
@@ -83,7 +83,8 @@ package final class HTTPConnectionDetails: Sendable {
         }
     }
 
-    /// The connection's identifier in its pool, for ``ConnectionBinding/connection``; `nil` if it is in none.
+    /// The connection's identifier in its pool, for ``ConnectionBinding/connection``; `nil` if the connection is in no
+    /// pool.
     package let id: PoolConnectionID?
     /// The protocol by its ALPN name (RFC 7301 §6): `http/1.1` or `h2`.
     package let protocolName: String
@@ -92,13 +93,13 @@ package final class HTTPConnectionDetails: Sendable {
     package let isMultipath: Bool
     package let localEndpoint: NWEndpoint?
     package let remoteEndpoint: NWEndpoint?
-    /// `nil` without TLS.
+    /// The negotiated TLS parameters; `nil` without TLS.
     package let security: Security?
-    /// `nil` if no name was resolved.
+    /// The name lookup; `nil` if no name was resolved.
     package let resolution: Resolution?
-    /// From the start of the successful connection attempt to the end of establishment, including TLS.
+    /// The phase from the start of the successful connection attempt to the end of establishment, including TLS.
     package let connect: Phase?
-    /// `nil` without TLS.
+    /// The TLS handshake; `nil` without TLS.
     package let secureConnect: Phase?
     /// The TCP round-trip time, if the connection leads to the server without a proxy.
     package let roundTrip: Duration?

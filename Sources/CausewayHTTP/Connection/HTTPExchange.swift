@@ -6,8 +6,9 @@ internal import FoundationEssentials
 
 /// One request and its response. A connection reports the response's progress, and the exchange passes it on to its observer.
 ///
-/// The methods in the sections "Connection" and "Response" are called by the thread that performs the connection's actions, so one at a
-/// time. ``fail(_:)`` may be called by any thread: if an event is being delivered, the end follows on the thread that delivers it.
+/// The methods in the sections "Connection" and "Response" are called one at a time, by the thread that performs the
+/// connection's actions. ``fail(_:)`` may be called by any thread: if an event is being delivered, the end follows on
+/// the thread that delivers it.
 final class HTTPExchange: Sendable {
     /// The maximum number of content bytes buffered for a reader.
     static let unreadLimit = 64 << 10
@@ -33,10 +34,10 @@ final class HTTPExchange: Sendable {
 
     struct State {
         var phase = Phase.waiting
-        /// `nil` after the observer received the end.
+        /// The observer; `nil` after it received the end.
         var observer: (any HTTPResponseObserver)?
         var isDelivering = false
-        /// The end, if it came while an event was being delivered.
+        /// The failure, if the request ended while an event was being delivered.
         var failure: HTTPFailure?
         var attempt = Attempt()
         var reading = ResponseReading()
@@ -140,7 +141,7 @@ final class HTTPExchange: Sendable {
         endDelivery()
     }
 
-    /// Records that part of the request other than its content was sent.
+    /// Records that bytes of the request other than its content were sent.
     func progressed(at now: Duration) { state.withLock { state in state.lastProgress = now } }
 
     func responded(_ head: HTTPResponseHead, _ details: HTTPConnectionDetails, at now: Duration) {
@@ -235,7 +236,7 @@ final class HTTPExchange: Sendable {
         endDelivery()
     }
 
-    /// Ends an event's delivery, and reports the end of the request if it came meanwhile.
+    /// Ends an event's delivery. If the request ended in the meantime, reports its end.
     private func endDelivery() {
         let (observer, failure) = state.withLock { state -> ((any HTTPResponseObserver)?, HTTPFailure?) in
             state.isDelivering = false

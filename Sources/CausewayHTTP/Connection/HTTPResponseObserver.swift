@@ -4,15 +4,16 @@ package import FoundationEssentials
 
 /// Receives one request's events.
 ///
-/// The events arrive in order and never two at a time, without a lock held, on the connection's event loop or on the thread that ended the
-/// request. An implementation must return quickly, because the loop's other requests wait meanwhile.
+/// The events arrive in order, one at a time, on the connection's event loop or on the thread that ended the request.
+/// No lock is held during a call. An implementation must return quickly, because the loop's other requests wait
+/// meanwhile.
 package protocol HTTPResponseObserver: AnyObject, Sendable {
     /// Reports that there is no usable path yet. The request waits for one.
     func waits(_ reason: NWError)
     /// Reports an interim response (RFC 9110 §15.2).
     func informed(_ head: HTTPResponseHead)
-    /// Reports the number of content bytes passed to the transport since the previous report. Negative if the content
-    /// is sent again on another connection.
+    /// Reports the number of content bytes passed to the transport since the previous report. The number is negative if
+    /// the content is sent again on another connection.
     func sent(_ count: Int)
     /// Reports the final response head.
     func responded(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation)
@@ -25,8 +26,8 @@ package protocol HTTPResponseObserver: AnyObject, Sendable {
     /// Reports that the server switched the protocol (status 101), and hands over the connection. No other event follows. Called only for
     /// requests with ``HTTPRequestValue/isUpgrade``.
     func upgraded(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation, _ stream: HTTPUpgradedStream)
-    /// Reports the result of ``HTTPRequestHandle/handOver()``: the connection, after which no other event follows, or `nil` if the content does
-    /// not end with the connection.
+    /// Reports the result of ``HTTPRequestHandle/handOver()``. If `stream` is `nil`, the content does not end with the
+    /// connection, which therefore cannot be handed over. Otherwise, no other event follows.
     func handedOver(_ stream: HTTPUpgradedStream?)
     /// Reports the end of the request, with the response's trailer fields. Called exactly once, unless the protocol was
     /// switched, the connection was handed over, or ``completed(_:_:_:)`` was called.

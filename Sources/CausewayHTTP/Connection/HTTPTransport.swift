@@ -5,8 +5,8 @@ package import FoundationEssentials
 
 /// The byte stream under a connection. Callbacks may run on any thread, even before the method that received them returns.
 protocol HTTPTransport: Sendable {
-    /// The ALPN protocol (RFC 7301) for which the transport can send early data; empty for none, `nil` if the transport
-    /// cannot send early data.
+    /// The ALPN protocol (RFC 7301) for which the transport can send early data. Empty for early data without ALPN;
+    /// `nil` if the transport cannot send early data.
     var earlyProtocol: String? { get }
     /// Sends bytes as early data, before the transport is established (RFC 8446 §2.3). The server may receive early
     /// data twice, so the bytes must be safe to repeat. Bytes that the server does not accept as early data are sent

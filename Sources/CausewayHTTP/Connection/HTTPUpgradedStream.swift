@@ -44,7 +44,7 @@ package final class HTTPUpgradedStream: Sendable {
 
     deinit { close(isInterrupted: true) }
 
-    /// Receives at least one byte, unless the stream ends. One receive at a time.
+    /// Receives at least one byte, unless the stream ends. Only one receive may be pending.
     ///
     /// - Parameter limit: The maximum number of bytes.
     package func receive(atMost limit: Int, _ completion: @escaping Reader) {

@@ -11,12 +11,12 @@ final class RequestForwarder: Sendable {
 
     init(_ proxy: ForwardProxy) { self.proxy = proxy }
 
-    /// Returns a request head with the target in absolute form, an equal `Host` (RFC 9112 §3.2.2), and the proxy credentials.
+    /// Returns a request head with the target in absolute form, a `Host` field that names the same host
+    /// (RFC 9112 §3.2.2), and the proxy credentials.
     func head(of request: HTTPRequestValue) -> HTTPRequestHead {
         let target = request.absoluteForm
         var head = HTTPRequestHead(method: request.method, target: target, fields: request.fields)
-        // If `Host` and the target differed, the proxy could use one of them and the server the other, and so mean
-        // different hosts.
+        // If `Host` and the target named different hosts, the proxy could use one of them, and the server the other.
         head.fields.removeAll("Host")
         head.fields.prepend("Host", request.hostField)
         let isGiven = head.fields.contains("Proxy-Authorization")
@@ -43,8 +43,8 @@ final class RequestForwarder: Sendable {
 }
 
 extension HTTPResponseHead {
-    /// Whether a forwarding proxy demands a credential, or refuses the one it received: tinyproxy does that with status 401, and without a
-    /// challenge.
+    /// Whether a forwarding proxy demands a credential, or refuses the credential it received. tinyproxy refuses a
+    /// credential with status 401, and without a challenge.
     fileprivate func isRefusal(ofProxyWithCredential hadCredential: Bool) -> Bool {
         status == 407 || status == 401 && hadCredential && !fields.contains("WWW-Authenticate")
     }

@@ -1,7 +1,8 @@
 package import CausewayHTTPProtocols
 package import CausewayProtocols
 
-/// A store of alternative services (RFC 7838). An engine asks it when it establishes a connection, and reports the outcome to it.
+/// A store of alternative services (RFC 7838). An engine asks the store when it establishes a connection, and reports
+/// the outcome to the store.
 package protocol AlternativeChoosing: Sendable {
     /// Returns the alternative service to connect to instead of a secure origin; `nil` for the origin itself.
     func alternative(for origin: HTTPOrigin) -> AlternativeService?

@@ -7,7 +7,7 @@ protocol HTTPDialer: Sendable {
     /// Returns a transport that is not started.
     ///
     /// - Parameters:
-    ///   - key: The origin.
+    ///   - key: The origin, and the requirements for the connection.
     ///   - alternative: The alternative service to connect to, whose certificate must be valid for the origin; `nil` for the origin itself.
     ///   - offersHTTP2: Whether TLS offers HTTP/2 besides HTTP/1.1. To an alternative, only the alternative's protocol
     ///     is offered.

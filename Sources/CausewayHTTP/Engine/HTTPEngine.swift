@@ -18,7 +18,7 @@ package final class HTTPEngine: Sendable {
         package var offersHTTP2 = true
         /// Returns whether connections without TLS to an origin use HTTP/2 without negotiation (RFC 9113 §3.3).
         package var usesPriorKnowledge: @Sendable (HTTPOrigin) -> Bool = { _ in false }
-        /// The time without arrivals after which an HTTP/2 connection is checked with a ping when it carries the next request.
+        /// If an HTTP/2 connection has received nothing for this time, its next request also sends a ping.
         package var pingDelay: Duration = .seconds(10)
         /// The time within which any byte must arrive after a ping.
         package var pingTimeout: Duration = .seconds(10)
@@ -35,7 +35,7 @@ package final class HTTPEngine: Sendable {
         package var forwardingRoute: @Sendable (HTTPOrigin) -> String? = { _ in nil }
         /// The alternative services; `nil` to connect to origins only.
         package var alternatives: (any AlternativeChoosing)?
-        /// Called with each new connection before it starts, for programs that show its establishment.
+        /// Receives each new connection before it starts, for programs that show how connections are established.
         package var connectionCreated: (@Sendable (NWConnection) -> Void)?
 
         package init() {}

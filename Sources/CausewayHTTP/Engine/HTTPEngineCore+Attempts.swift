@@ -15,7 +15,7 @@ extension HTTPEngineCore {
         }
         guard !isClosed else { return }
         if attempt.beginEarly() {
-            // The pool's actions for the first requests come before the start.
+            // The pool's actions for the first requests are performed before the attempt starts.
             transition { state in
                 state.actions.append(.start(attempt))
                 return []
@@ -38,7 +38,7 @@ extension HTTPEngineCore {
             observer: self)
     }
 
-    /// Connects to the origin instead of a failed alternative. Returns `false` if the attempt was one to the origin.
+    /// Connects to the origin instead of a failed alternative. Returns `false` if the attempt itself was to the origin.
     func connectsToOrigin(insteadOf id: PoolConnectionID) -> Bool {
         guard let alternatives, let failed = state.withLock({ state in state.attempts[id] }),
             let service = failed.alternative

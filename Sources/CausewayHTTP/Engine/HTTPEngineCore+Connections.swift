@@ -7,7 +7,7 @@ extension HTTPEngineCore: HTTPConnectionObserver {
 
     // MARK: Attempts
 
-    /// Fails the attempt's requests that must not wait for a path, and notifies the observers of the others.
+    /// Fails the attempt's requests that must not wait for a path, and notifies the observers of the other requests.
     func waits(_ id: PoolConnectionID, _ reason: NWError) {
         transition { state in
             guard state.attempts[id] != nil else { return [] }
@@ -19,7 +19,8 @@ extension HTTPEngineCore: HTTPConnectionObserver {
         }
     }
 
-    /// Adds an exchange to the pool. If a connection attempt for it waits for a path, notifies or fails the exchange.
+    /// Adds an exchange to the pool. If the exchange's connection attempt waits for a path, notifies or fails the
+    /// exchange.
     func request(
         _ exchange: HTTPExchange, _ route: RetryDecision.Route = .any, in state: inout State, at now: Duration
     ) -> [PoolAction] {
@@ -33,8 +34,8 @@ extension HTTPEngineCore: HTTPConnectionObserver {
 
     /// Notifies or fails a request, unless it got a connection or ended after the action was queued.
     ///
-    /// Only an action of the pool gives the request a connection, and actions are performed one at a time, so no event of a connection can
-    /// come at the same time.
+    /// Only an action of the pool gives the request a connection, and actions are performed one at a time, so no
+    /// connection reports an event of this request at the same time.
     func wait(_ request: UInt64, for id: PoolConnectionID) {
         let (exchange, reason) = state.withLock { state -> (HTTPExchange?, NWError?) in
             guard state.pool.isWaiting(request, for: id) else { return (nil, nil) }
@@ -114,15 +115,15 @@ extension HTTPEngineCore: HTTPConnectionObserver {
 
     func finished(_ id: PoolConnectionID, isReusable: Bool, _ keepAlive: KeepAlive) {
         let now = clock.now
-        // The server closes an idle connection after about this time. Stop reusing it one second earlier, so that a request still reaches
-        // the server in time.
+        // The server closes an idle connection after about this time. Stop reusing the connection one second earlier,
+        // so that a request reaches the server before that.
         let idle = keepAlive.timeout.map { Duration.seconds(max(0, min($0, 1 << 20) - 1)) }
         transition { state in state.pool.finished(id, isReusable: isReusable, idleTimeout: idle, at: now) }
     }
 
     func interrupted(_ exchange: HTTPExchange, _ occasion: RetryOccasion, _ failure: HTTPFailure) {
         let now = clock.now
-        // The next handshake message is useless on another connection.
+        // A request that continues a handshake is not retried: its message is useless on another connection.
         guard exchange.request.binding?.connection == nil, let context = exchange.retryContext(),
             case .retry(let route, needsNewStream: false) = RetryRules.decide(occasion, context),
             exchange.beginRetry(occasion)

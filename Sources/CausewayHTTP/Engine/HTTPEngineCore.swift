@@ -31,10 +31,10 @@ final class HTTPEngineCore: Sendable {
         /// The attempts waiting for a path, with the reason.
         var waiting: [PoolConnectionID: NWError] = [:]
         var isClosed = false
-        /// The earliest pending timer's time.
+        /// The time at which the earliest pending timer fires; `nil` if there is none.
         var timer: Duration?
         var line = ActionLine<Action>(keepsStorage: true)
-        /// The current transition's actions. Keeps its storage.
+        /// The current transition's actions. The array keeps its storage.
         var actions: [Action] = []
 
         mutating func queueActions() -> Bool { !actions.isEmpty && line.move(&actions) }

@@ -54,7 +54,7 @@ final class HTTPResponseReader: HTTPResponseObserver {
         resume(waiter)
     }
 
-    /// Resumes a waiting task with the state it needs.
+    /// Resumes a waiting task with the result for which it waits.
     private func resume(_ waiter: Waiter?) {
         switch waiter {
         case nil: break

@@ -1,12 +1,12 @@
 package import CausewayHTTPProtocols
 
-/// The connections bound to one credential, for schemes that authenticate a connection instead of a request. They use HTTP/1.1, and no
-/// request without this binding uses one of them.
+/// The connections bound to one credential, for schemes that authenticate a connection instead of a request. The
+/// connections use HTTP/1.1, and carry only requests with this binding.
 package final class ConnectionBinding: Sendable {
     /// The credential's name. Requests with equal names share connections.
     package let identity: String
-    /// The connection that carried the previous handshake message. The request fails if it cannot be sent there. `nil` for any of the
-    /// identity's connections.
+    /// The connection that carried the previous handshake message. The request fails if that connection cannot carry
+    /// it. `nil` if the request may use any of the identity's connections.
     package let connection: PoolConnectionID?
 
     package init(identity: String, connection: PoolConnectionID? = nil) {

@@ -19,8 +19,8 @@ package struct HTTPRequestValue: Sendable {
     package var route = RetryDecision.Route.any
     /// Ties the request to authenticated connections; `nil` for shared connections.
     package var binding: ConnectionBinding?
-    /// The initial priority from 0 to 1: the place among the requests that wait for a connection, and the urgency over HTTP/2 (RFC 9218
-    /// §4.1). ``HTTPRequestHandle/setPriority(_:)`` changes it.
+    /// The initial priority from 0 to 1. It decides the request's place among the requests that wait for a connection,
+    /// and its urgency over HTTP/2 (RFC 9218 §4.1). ``HTTPRequestHandle/setPriority(_:)`` changes it.
     package var priority: Float = 0.5
     /// Whether the request waits while there is no usable path. Otherwise it fails at once.
     package var waitsForPath = false

@@ -34,7 +34,8 @@ extension MultipartFailure: CustomStringConvertible {
 
 /// A multipart form's content: bytes, and files that are read while they are sent.
 ///
-/// The length is known before the first byte is sent, so it uses the file sizes at the time they were appended.
+/// The length must be known before the first byte is sent, so it is calculated from the file sizes when the files were
+/// appended.
 package struct MultipartContent: Sendable {
     /// A part of the content, in the order in which it is sent.
     package enum Piece: Sendable {
