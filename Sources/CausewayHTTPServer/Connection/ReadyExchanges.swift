@@ -4,8 +4,8 @@ internal import DequeModule
 
 /// Requests of one connection that no task serves yet.
 ///
-/// In HTTP/1.1 one task serves all requests, so that the next one waits until the client has taken the responses before
-/// it. In HTTP/2 each request has its own task.
+/// In HTTP/1.1 one task serves all requests, so that each request waits until the client has taken the earlier
+/// responses. In HTTP/2 each request has its own task.
 struct ReadyExchanges {
     private var waiting: Deque<ServerExchange> = []
     /// Whether a task serves the requests of HTTP/1.1.

@@ -44,7 +44,7 @@ final class ServerConnection: Sendable {
                 while let exchange = state.withLock({ $0.ready.takeForNewTask() }) {
                     group.addTask { await self.serve(exchange) }
                 }
-                // The client may be gone. Handlers that wait for something else need not continue.
+                // The client may be gone. Handlers that wait for something other than the client need not continue.
                 if hasLost { group.cancelAll() }
             }
             group.cancelAll()
@@ -80,7 +80,8 @@ final class ServerConnection: Sendable {
 
     private func serve(_ first: ServerExchange) async {
         guard first.head.version >= .http2 else {
-            // The end of a response can make a pipelined request ready. It waits until the client takes the response.
+            // The end of a response can make a pipelined request ready. That request waits until the client has taken
+            // the response.
             var next: ServerExchange? = first
             while let exchange = next {
                 await service.serve(exchange)
@@ -159,8 +160,8 @@ final class ServerConnection: Sendable {
         }
     }
 
-    /// Waits like ``awaitRoom(_:)``, also in a cancelled task. A client that has only ended its side, which cancels the
-    /// handlers, still reads what follows at its own pace.
+    /// Waits like ``awaitRoom(_:)``, but also in a cancelled task. The handlers are cancelled even if the client has
+    /// only ended its side. Such a client still reads the rest, at its own pace.
     func awaitRoomAlways(_ id: HTTPServerConnection.RequestID) async {
         guard state.withLock({ !$0.hasRoom(id) }) else { return }
         await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in

@@ -38,7 +38,7 @@ struct ServerConnectionState: SequencedState {
     private var inputHasEnded = false
     var receiver: UnsafeContinuation<Bool, Never>?
     var writers: [(id: HTTPServerConnection.RequestID, continuation: UnsafeContinuation<Void, Never>)] = []
-    /// The earliest pending timer's time.
+    /// The time at which the earliest pending timer fires; `nil` if there is none.
     private var timer: Duration?
     var line = ActionLine<Action>()
     var actions: [Action] = []
@@ -52,7 +52,7 @@ struct ServerConnectionState: SequencedState {
 
     // MARK: Receiving
 
-    /// Whether the connection takes more input: `false` when it has ended, `nil` to wait.
+    /// Whether the connection takes more input: `false` when it has ended, `nil` if the caller must wait.
     var mayReceive: Bool? {
         switch phase {
         case .closed: false
@@ -61,8 +61,8 @@ struct ServerConnectionState: SequencedState {
         }
     }
 
-    /// Handles the result of a receive; `nil` means that the client has ended its side. Returns whether the client did
-    /// so while it waits for a response.
+    /// Handles the result of a receive; `nil` means that the client has ended its side. Returns whether the client has
+    /// ended its side while it waits for a response.
     mutating func received(_ content: Data?, at now: Duration) -> Bool {
         guard phase == .open else {
             if content == nil { inputHasEnded = true }
@@ -149,7 +149,7 @@ struct ServerConnectionState: SequencedState {
         setTimer(at: now)
     }
 
-    /// Passes output to the transport up to its limit. Returns whether there was any.
+    /// Passes output to the transport up to its limit. Returns whether there was output.
     private mutating func flush() -> Bool {
         guard phase != .closed, output.hasRoom, let bytes = machine.nextOutput() else { return false }
         if !output.isPending { machine.sending() }
@@ -162,8 +162,8 @@ struct ServerConnectionState: SequencedState {
         actions.append(.send(bytes))
     }
 
-    /// Ends the connection after its final bytes were sent: first the sending direction, and everything when the client
-    /// has closed too.
+    /// Ends the connection after its final bytes were sent: first the sending direction, and the whole connection when
+    /// the client has also ended its side.
     private mutating func finishOutput() {
         guard case .ending = phase, output.hasRoom else { return }
         if output.end() { actions.append(.endSending) }

@@ -164,7 +164,7 @@ final class ServerExchange: Sendable {
     ) throws(HTTPServerError) {
         try perform { [id] machine throws(HTTPServerRefusal) in
             try machine.respond(id, status, fields, content)
-            // Recorded only now: a response that the machine rejects is replaced by another response.
+            // Recorded only now, because another response follows if the machine rejects this one.
             state.withLock { state in (state.status, state.sentCount) = (status, first.count) }
             guard content != .none else { return }
             try machine.send(id, first)
@@ -198,8 +198,8 @@ final class ServerExchange: Sendable {
             try machine.upgrade(id, fields)
             state.withLock { state in
                 state.status = isHTTP2 ? 200 : 101
-                // In HTTP/1.1 the bytes of the new protocol follow the request. In HTTP/2 they are its content, which
-                // may have ended already (RFC 8441 §5).
+                // In HTTP/1.1 the bytes of the new protocol follow the request. In HTTP/2 these bytes are the request's
+                // content, which may have ended already (RFC 8441 §5).
                 if !isHTTP2 { state.content = .open }
             }
         }

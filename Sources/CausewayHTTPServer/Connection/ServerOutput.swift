@@ -6,13 +6,13 @@ struct ServerOutput {
     /// Bytes to pass to the transport at once.
     struct Part {
         var content: Data
-        /// The number of bytes, with those of parts before, whose acceptance the transport reports with this part;
-        /// `nil` to report nothing.
+        /// The number of bytes whose acceptance the transport reports with this part, including earlier parts without a
+        /// report; `nil` for a part without a report.
         var reportedCount: Int?
     }
 
-    /// The maximum length of a part in bytes. The transport reports less than twice as many bytes at once: a client
-    /// that takes a large response slowly would otherwise look like one that takes nothing.
+    /// The maximum length of a part in bytes. Each report of the transport covers less than twice this number of bytes.
+    /// With larger reports, a client that takes a large response slowly would seem to take nothing.
     static let partLength = 32 << 10
 
     /// The number of bytes that the transport has not processed.
@@ -34,7 +34,7 @@ struct ServerOutput {
         return !hasEnded
     }
 
-    /// Splits bytes at their pieces, and long pieces at ``partLength``.
+    /// Splits a byte chain into its pieces, and long pieces into parts of at most ``partLength`` bytes.
     static func parts(of bytes: ByteChain) -> [Part] {
         var bytes = bytes
         var parts: [Part] = []

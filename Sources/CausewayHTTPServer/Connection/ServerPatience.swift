@@ -1,10 +1,10 @@
-/// How long a connection that ends waits for its client.
+/// The times for which a connection that ends waits for its client.
 struct ServerPatience {
     /// The time for the client to close its side after the server has sent all bytes.
     let lingerTime: Duration
     /// The time for the client to take more bytes.
     let stallTime: Duration
 
-    /// Returns when the connection closes unless the client makes progress.
+    /// Returns the time at which the connection closes unless the client makes progress.
     func deadline(at now: Duration, isSending: Bool) -> Duration { now + (isSending ? stallTime : lingerTime) }
 }

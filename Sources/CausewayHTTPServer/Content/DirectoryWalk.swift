@@ -3,8 +3,8 @@ internal import FoundationEssentials
 
 /// A file or directory below another directory, opened without following symbolic links.
 ///
-/// Each component is opened on its own, relative to the previous one, so a component that another process replaces in the meantime cannot
-/// lead outside.
+/// Each component is opened on its own, relative to the previous component. So a component that another process
+/// replaces in the meantime cannot lead out of the directory.
 final class DirectoryWalk {
     private(set) var descriptor: Int32
     let information: stat

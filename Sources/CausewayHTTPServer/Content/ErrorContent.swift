@@ -4,7 +4,7 @@ internal import FoundationEssentials
 /// The server's error responses.
 enum ErrorContent {
     static func response(_ error: HTTPServerError) -> HTTPServerResponse {
-        // RFC 9110 §15.6.1.
+        // An invalid status becomes 500 (RFC 9110 §15.6.1).
         let status = (200...599).contains(error.status) ? error.status : 500
         guard status != 204, status != 205, status != 304 else { return HTTPServerResponse(status: status) }
         let reason = HTTPStatus.reason(status)

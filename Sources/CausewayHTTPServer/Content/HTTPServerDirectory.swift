@@ -50,7 +50,7 @@ public final class HTTPServerDirectory: Sendable {
     /// - Parameters:
     ///   - request: The request, whose method is `GET`, `HEAD` or, if uploads are permitted, `PUT`.
     ///   - path: The path below the directory, without percent-encoding.
-    /// - Throws: ``HTTPServerError`` with the refusal's status; the error of an upload's content.
+    /// - Throws: ``HTTPServerError`` with the refusal's status; for an upload, also the error from reading the content.
     public func respond(to request: HTTPServerRequest, path: String) async throws -> HTTPServerResponse {
         let names = try Self.names(of: path)
         switch request.method {

@@ -47,7 +47,7 @@ struct SelectedContent {
             fields.append("Content-Range", ContentRange(positions: nil, length: representation).text)
         case .parts(let parts):
             status = 206
-            // A length that the program states is that of the whole representation.
+            // If the program states a length, it is the length of the whole representation.
             fields.removeAll("Content-Length")
             if parts.count == 1 { selectOne(parts[0], representation) } else { selectSeveral(parts, representation) }
         }

@@ -50,7 +50,7 @@ extension HTTPServerFields: ExpressibleByDictionaryLiteral {
     /// Creates a section with these fields, in order.
     public init(dictionaryLiteral elements: (String, String)...) {
         self.init()
-        // The server adds some fields.
+        // The additional space is for fields that the server adds.
         section.reserveCapacity(fields: elements.count + 4, bytes: 256)
         for (name, value) in elements { append(name, value) }
     }

@@ -53,7 +53,7 @@ extension HTTPServerRequest {
             var text = String.UnicodeScalarView()
             for byte in content { text.append(Unicode.Scalar(byte)) }
             return String(text)
-        // RFC 9110 §15.5.16.
+        // A character set is part of the media type, so the status is 415 (RFC 9110 §15.5.16).
         default: throw HTTPServerError(status: 415, "the character set is not supported")
         }
     }

@@ -7,8 +7,8 @@ extension HTTPServer {
         var lingerTime: Duration = .seconds(2)
 
         /// The maximum number of open connections (default: 10,000). At this number, the connection that has waited
-        /// longest for a request, or for the rest of a request head, is closed. If no connection waits so, new clients
-        /// wait in the kernel's queue.
+        /// longest for a request, or for the rest of a request head, is closed. If no connection waits for a request,
+        /// new clients wait in the kernel's queue.
         public var maximumConnections = 10_000
 
         /// Called when a request has ended, for example to write an access log.
@@ -73,7 +73,7 @@ extension HTTPServer {
         }
 
         /// The minimum rate for clients that send content or read a response, in bytes per second; 0 for none (default:
-        /// 500). The rate applies only while the program waits for the client.
+        /// 500). The rate applies only while the server waits for the client.
         public var minimumRate: Int {
             get { limits.minimumRate }
             set { limits.minimumRate = max(0, newValue) }

@@ -16,7 +16,8 @@ public import CausewayTypes
 /// try await server.run()
 /// ```
 public final class HTTPServer: Sendable {
-    /// A closure that answers a request. If it throws an ``HTTPServerError``, the client receives its status, and 500 for other errors.
+    /// A closure that answers a request. If it throws an ``HTTPServerError``, the client receives the error's status.
+    /// For other errors, the client receives status 500.
     public typealias Handler = @Sendable (HTTPServerRequest) async throws -> HTTPServerResponse
 
     private struct State {

@@ -58,14 +58,15 @@ final class ServerService: Sendable {
 
     private func send(_ response: consuming HTTPServerResponse, _ exchange: ServerExchange) async throws {
         // Over HTTP/2, the status alone accepts a WebSocket handshake (RFC 8441 §5). The client would take the content
-        // for messages, so a page of another site could read content of which it controls the first bytes.
+        // for messages. Then a page of another site could read the content, if the page controls the content's first
+        // bytes.
         if exchange.head.protocolName == "websocket", response.isPlainSuccess {
             return try exchange.respond(501, FieldSection(), .none)
         }
-        // Taken out of the response, so that adding a field copies nothing.
+        // The fields are taken out of the response, so that adding a field copies nothing.
         var fields = FieldSection()
         swap(&fields, &response.fields.section)
-        // RFC 9110 §6.6.1.
+        // A server with a clock sends the date (RFC 9110 §6.6.1).
         if !fields.contains("Date") { fields.append("Date", date.text) }
         switch response.body.kind {
         case .none: try exchange.respond(response.status, fields, .none)
@@ -79,7 +80,7 @@ final class ServerService: Sendable {
         case .stream(let length, let write):
             let content = length.map { HTTPServerContent.length($0) } ?? .unknown
             try exchange.respond(response.status, fields, content, isWhole: false)
-            // HEAD content may be expensive to produce.
+            // A response to HEAD has no content, and producing the content may be expensive.
             if exchange.head.method != "HEAD" { try await write(HTTPServerBodyWriter(exchange: exchange)) }
             try exchange.finish()
             await exchange.connection.awaitRoom(exchange.id)

@@ -5,7 +5,8 @@ public import FoundationEssentials
 
 /// A client's WebSocket connection to a server (RFC 6455).
 ///
-/// Pings are answered while ``receive()`` waits. All methods may be called from any task, ``receive()`` from one at a time.
+/// Pings are answered while ``receive()`` waits. All methods may be called from any task, but only one task at a time
+/// may call ``receive()``.
 public final class HTTPServerWebSocket: Sendable {
     /// A message.
     public enum Message: Sendable, Equatable {

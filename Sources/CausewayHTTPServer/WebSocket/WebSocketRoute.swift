@@ -12,12 +12,12 @@ extension HTTPServerResponse {
     /// the field `Origin` first.
     ///
     /// - Parameters:
-    ///   - protocols: The server's subprotocols, the preferred subprotocol first. The first subprotocol that the client
-    ///     offers is used.
+    ///   - protocols: The server's subprotocols, the preferred subprotocol first. The server uses the first of them
+    ///     that the client offers.
     ///   - maximumMessageLength: The maximum length of a received message in bytes. A longer message closes the
     ///     connection.
     ///   - compression: Message compression (RFC 7692); `nil` for none. The message length is limited after decompression.
-    ///   - serve: Exchanges messages. The connection closes when it returns.
+    ///   - serve: Exchanges messages. The connection closes when the closure returns.
     public static func webSocket(
         protocols: [String] = [], maximumMessageLength: Int = 1 << 20,
         compression: NWProtocolWebSocket.Compression? = nil,
