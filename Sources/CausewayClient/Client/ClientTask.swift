@@ -2,7 +2,7 @@ internal import CausewaySystem
 public import Dispatch
 
 extension HTTPClient {
-    /// Creates a task for programs with completion handlers. It starts with ``ClientTask/resume()``.
+    /// Creates a task for programs with completion handlers. The task starts with ``ClientTask/resume()``.
     ///
     /// - Parameters:
     ///   - request: The request.
@@ -58,7 +58,7 @@ public final class ClientTask: Sendable {
 
     init(_ work: @escaping Work) { self.work = work }
 
-    /// The state.
+    /// The task's state.
     public var state: State { life.withLock { $0.state } }
 
     /// Starts the request. Later calls have no effect.

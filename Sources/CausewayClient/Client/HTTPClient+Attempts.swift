@@ -22,7 +22,7 @@ private struct AttemptCounts {
 }
 
 extension HTTPClient {
-    /// Loads one attempt.
+    /// Performs one attempt. Returns the content and the response.
     typealias Loader<Content> = @Sendable (URLRequest) async throws -> (Content, HTTPURLResponse)
 
     /// Sends a request, and repeats it as the interceptors and the policy decide.
@@ -30,7 +30,7 @@ extension HTTPClient {
     /// - Parameters:
     ///   - prepared: The request.
     ///   - call: The call's number, for events.
-    ///   - discard: Releases the content of an attempt, except the final attempt.
+    ///   - discard: Releases the content of an attempt that is repeated.
     ///   - load: Performs one attempt.
     /// - Throws: ``HTTPClientError`` or `CancellationError`.
     func perform<Content: Sendable>(

@@ -10,7 +10,7 @@ extension HTTPClient {
         public var session: URLSessionConfiguration
         /// The decoder for typed responses. Several tasks use it at the same time, so it must not be changed.
         public var decoder = JSONDecoder()
-        /// When failed requests are repeated.
+        /// The policy that decides when failed requests are repeated.
         public var retryPolicy = RetryPolicy.standard
         /// The interceptors, in the order in which they are called.
         public var interceptors: [any RequestInterceptor] = []

@@ -40,7 +40,7 @@ extension HTTPClient {
         return urlRequest.curlCommand(showsSecrets: showsSecrets)
     }
 
-    // MARK: The way of a request
+    // MARK: Calls
 
     /// Sends a request and waits for its response. The call continues until ``succeeded(_:)`` or ``failed(_:_:)``.
     ///

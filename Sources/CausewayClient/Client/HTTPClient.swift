@@ -66,7 +66,7 @@ public final class HTTPClient: Sendable {
             if let limits { gate?.setLimit(limits.limit(on: now)) }
         }
         self.gate = gate
-        // Sets the gate's limit, too.
+        // This also sets the gate's limit.
         if limits != nil { network.start() }
     }
 
@@ -81,14 +81,14 @@ public final class HTTPClient: Sendable {
     /// ``Reachability``.
     public var reachability: Reachability { network.current }
 
-    /// The network state: the current one, and then each change. A slow reader gets the latest state.
+    /// The current network state, and then each change. A slow reader gets the latest state.
     public var reachabilityUpdates: AsyncStream<Reachability> { network.updates() }
 
     /// The number of the client's calls in progress.
     public var activeCallCount: Int { running.count }
 
-    /// The number of calls in progress: the current one, and then each change, for an activity indicator. A slow reader gets the latest
-    /// number.
+    /// The current number of calls in progress, and then each change, for an activity indicator. A slow reader gets the
+    /// latest number.
     public var activity: AsyncStream<Int> { running.updates() }
 
     /// The client's events from now on. A slow reader misses the oldest events: at most 256 are buffered.

@@ -14,7 +14,7 @@ enum PercentEncoding {
         case form
     }
 
-    /// Returns the text with every byte encoded that the place does not permit.
+    /// Encodes the bytes that are not permitted in the place.
     ///
     /// - Parameters:
     ///   - text: Any text.

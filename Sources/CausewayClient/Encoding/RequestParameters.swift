@@ -33,7 +33,8 @@ public struct RequestParameters: ExpressibleByDictionaryLiteral, Sendable {
         for text in value.parameterTexts { items.append((name, text)) }
     }
 
-    /// The parameters as a query (RFC 3986 §3.4). A space is `%20` and a plus sign `%2B`, which servers decode alike whether or not they treat queries as forms.
+    /// The parameters as a query (RFC 3986 §3.4). A space becomes `%20`, and a plus sign becomes `%2B`. Servers decode
+    /// both correctly, whether or not they treat queries as forms.
     public var query: String { encoded(for: .value) }
 
     /// The parameters as `application/x-www-form-urlencoded` (WHATWG URL §5.2).
@@ -47,12 +48,12 @@ public struct RequestParameters: ExpressibleByDictionaryLiteral, Sendable {
 }
 
 extension String: RequestParameterValue {
-    /// The text.
+    /// The text as the only value.
     public var parameterTexts: [String] { [self] }
 }
 
 extension Substring: RequestParameterValue {
-    /// The text.
+    /// The text as the only value.
     public var parameterTexts: [String] { [String(self)] }
 }
 
@@ -87,6 +88,6 @@ extension Array: RequestParameterValue where Element: RequestParameterValue {
 }
 
 extension Optional: RequestParameterValue where Wrapped: RequestParameterValue {
-    /// The value; nothing for `nil`.
+    /// The texts of the wrapped value; none for `nil`.
     public var parameterTexts: [String] { self?.parameterTexts ?? [] }
 }

@@ -14,7 +14,7 @@ public struct RequestPath: ExpressibleByStringInterpolation, Hashable, Sendable,
     let path: String
     /// The percent-encoded query; `nil` if there is none.
     let query: String?
-    /// Why the path must not be sent; `nil` if it may be.
+    /// The reason why the path must not be sent; `nil` if it may be sent.
     let mistake: String?
 
     /// Creates a path from run-time text. Only `/` keeps its meaning; all other special characters are encoded.

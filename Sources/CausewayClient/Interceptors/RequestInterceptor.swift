@@ -12,8 +12,8 @@ public protocol RequestInterceptor: Sendable {
     /// - Throws: Any error; the request then fails with ``HTTPClientError/Code/interceptor``.
     func adapt(_ request: URLRequest, attempt: Int) async throws -> URLRequest
 
-    /// Decides what to do after an attempt that failed, or whose status is 400 or higher. The first interceptor that does not pass decides;
-    /// otherwise the ``RetryPolicy`` does.
+    /// Decides what to do after an attempt that failed, or whose status is 400 or higher. The first interceptor that
+    /// does not return ``RetryAdvice/pass`` decides. If all of them do, the ``RetryPolicy`` decides.
     func advice(after failure: AttemptFailure) async -> RetryAdvice
 }
 
@@ -33,8 +33,8 @@ public enum RetryAdvice: Hashable, Sendable {
     case fail
     /// The request is sent again after a wait, if it is idempotent. Otherwise it fails.
     case retry(after: Duration)
-    /// The request is sent again at once, even if it is not idempotent. Only for responses proving that the server did not apply the
-    /// request, such as status 401.
+    /// The request is sent again at once, even if it is not idempotent. Use this only if the response proves that the
+    /// server did not apply the request, such as status 401.
     case resend
 }
 

@@ -5,8 +5,9 @@ internal import Foundation
 /// Adds a bearer token to requests (RFC 6750), and gets a new token when the server refuses the old token with status
 /// 401.
 ///
-/// Requests refused with an old token at the same time share one refresh. Each request is repeated once; a second refusal is delivered.
-/// Status 401 means that the server did not apply the request (RFC 9110 §15.5.2), so non-idempotent requests are repeated, too.
+/// Requests that are refused with an old token at the same time share one refresh. Each request is repeated once; a
+/// second refusal is delivered. Status 401 means that the server did not apply the request (RFC 9110 §15.5.2), so
+/// non-idempotent requests are repeated, too.
 ///
 /// ```swift
 /// configuration.interceptors = [TokenInterceptor(token: saved) { old in try await signIn(replacing: old) }]
@@ -20,8 +21,9 @@ public final class TokenInterceptor: RequestInterceptor {
     ///
     /// - Parameters:
     ///   - token: The initial token; `nil` to get one before the first request.
-    ///   - refresh: Returns a new token for the refused one, which is `nil` if there was none. It must not use a client with this
-    ///     interceptor, because that would deadlock. The closure is cancelled when no request waits for it.
+    ///   - refresh: Returns a new token. Its argument is the refused token; `nil` if there was none. The closure must
+    ///     not use a client with this interceptor, because that would deadlock. The closure is cancelled when no
+    ///     request waits for it.
     public init(token: String? = nil, refresh: @escaping @Sendable (_ refused: String?) async throws -> String) {
         state = LockedValue(TokenState(token: token))
         self.refresh = refresh

@@ -39,7 +39,8 @@ struct SystemReachability: ReachabilitySource {
 final class NetworkWatch: Sendable {
     private struct State {
         var isStarted = false
-        /// Whether a thread evaluates the state, and must do so again because it may have changed meanwhile.
+        /// Whether a thread evaluates the state, and whether it must do so again, because the state may have changed
+        /// meanwhile.
         var isEvaluating = false
         var mustRepeat = false
         var last: Reachability?
@@ -82,8 +83,8 @@ final class NetworkWatch: Sendable {
         evaluate()
     }
 
-    /// Compares the state with the last one. One thread at a time does so, so that a late thread does not report an
-    /// older state last.
+    /// Compares the state with the last one. Only one thread at a time does this: otherwise a slow thread could report
+    /// an older state after a newer one.
     private func evaluate() {
         while begin() {
             let now = source.current()
@@ -103,7 +104,8 @@ final class NetworkWatch: Sendable {
         }
     }
 
-    /// Returns whether this thread evaluates the state. Otherwise another one does, and repeats it.
+    /// Returns whether this thread evaluates the state. If not, another thread already evaluates it, and will do so
+    /// again.
     private func begin() -> Bool {
         state.withLock { state in
             state.mustRepeat = state.isEvaluating

@@ -72,7 +72,7 @@ package final class ValueBroadcast<Value: Sendable>: Sendable {
         }
     }
 
-    /// Returns the listeners for the current value; `nil` if there are none, or if another thread sends.
+    /// Returns the listeners for the current value; `nil` if there are none, or if another thread is sending.
     private func begin() -> [AsyncStream<Value>.Continuation]? {
         state.withLock { state in
             guard !state.isSending, !state.outdated.isEmpty else { return nil }

@@ -28,9 +28,9 @@ public struct RetryPolicy: Sendable {
     /// Creates the default policy.
     public init() {}
 
-    /// At most three attempts.
+    /// A policy with at most three attempts.
     public static let standard = RetryPolicy()
-    /// One attempt.
+    /// A policy with one attempt: requests are never repeated.
     public static let never: RetryPolicy = {
         var policy = RetryPolicy()
         policy.maximumAttempts = 1

@@ -88,8 +88,8 @@ public struct ClientRequest: Sendable {
         set { rules.retryPolicy = newValue }
     }
 
-    /// Whether the request may share the response to an equal request in flight; `nil` for the client's setting. Only GET and HEAD without
-    /// content can.
+    /// Whether the request may share the response to an equal request in flight; `nil` for the client's setting. Only
+    /// GET and HEAD requests without content can share a response.
     public var coalesces: Bool? {
         get { rules.coalesces }
         set { rules.coalesces = newValue }
@@ -101,7 +101,8 @@ public struct ClientRequest: Sendable {
         set { rules.timeout = newValue }
     }
 
-    /// The expected response size in bytes, for the ``MeteredPolicy``; `nil` if it is not known. The size of sent content is known.
+    /// The expected response size in bytes, for the ``MeteredPolicy``; `nil` if it is not known. The client determines
+    /// the size of sent content itself.
     public var expectedByteCount: Int64? {
         get { rules.expectedByteCount }
         set { rules.expectedByteCount = newValue }

@@ -81,7 +81,7 @@ struct BaseURL: Sendable {
             && url.host()?.lowercased() == other.url.host()?.lowercased() && port(url) == port(other.url)
     }
 
-    /// Returns the base URL on another server.
+    /// Returns the base URL with the scheme, host and port of another server.
     ///
     /// - Throws: ``HTTPClientError`` if the host or the port is invalid.
     func moved(to place: ClientRequest.Place) throws(HTTPClientError) -> BaseURL {

@@ -34,7 +34,7 @@ public struct HTTPClientError: Error, CustomStringConvertible {
 
     /// The kind of failure.
     public let code: Code
-    /// What failed, in words.
+    /// The failure in words.
     public let message: String
     /// The underlying error.
     public let underlying: (any Error)?

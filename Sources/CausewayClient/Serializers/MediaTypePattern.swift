@@ -31,8 +31,8 @@ struct MediaTypePattern: Sendable {
 /// The media types accepted by a serializer.
 struct MediaTypeSet: Sendable {
     let names: [String]
-    /// The `Accept` value (RFC 9110 §12.5.1), without suffixes, which it cannot express. `nil` if no other type is
-    /// named.
+    /// The `Accept` value (RFC 9110 §12.5.1). It leaves out types with a suffix (`*/*+suffix`), which it cannot
+    /// express; `nil` if there are no other types.
     let acceptField: String?
     private let patterns: [MediaTypePattern]
 

@@ -13,8 +13,8 @@
 public struct ResponseSerializer<Value: Sendable>: Sendable {
     /// The accepted statuses. The default is 200 to 299.
     public var statuses: Range<Int> = 200..<300
-    /// The accepted media types: `type/subtype`, `type/*`, or `*/*+suffix`. An empty list accepts all. A response without a type is
-    /// accepted, because a server may leave it out (RFC 9110 §8.3).
+    /// The accepted media types: `type/subtype`, `type/*`, or `*/*+suffix`. An empty list accepts all types. A response
+    /// without a type is accepted, because a server may leave it out (RFC 9110 §8.3).
     public var mediaTypes: [String] { types.names }
     let types: MediaTypeSet
     private let make: @Sendable (ReceivedResponse) throws -> Value

@@ -1,5 +1,5 @@
-/// Maps callers to the work they wait for: equal work in progress has one group, in which each caller has an entry. A caller that runs the
-/// work itself has no entry: it knows its group.
+/// Maps callers to the work for which they wait. Equal work in progress has one group, in which each caller has an
+/// entry. A caller that runs the work itself needs no entry, because it knows its group.
 ///
 /// The table runs nothing. Its owner starts and cancels the work and resumes the callers according to the results.
 struct SharingTable<Key: Hashable & Sendable>: Sendable {
@@ -46,7 +46,7 @@ struct SharingTable<Key: Hashable & Sendable>: Sendable {
         return (group, known == nil)
     }
 
-    /// Adds a caller that runs a new group's work; returns `nil` if a group with the key accepts callers.
+    /// Adds a caller that runs a new group's work; returns `nil` if another group with the key still accepts callers.
     mutating func open(_ key: Key) -> GroupID? {
         guard open[key] == nil else { return nil }
         runnerCount += 1
@@ -85,7 +85,7 @@ struct SharingTable<Key: Hashable & Sendable>: Sendable {
 
     /// Ends a group.
     ///
-    /// - Returns: The callers to resume, except one that ran the work; none if the group has already ended.
+    /// - Returns: The callers to resume, except the caller that ran the work; none if the group has already ended.
     mutating func ended(_ id: GroupID) -> Set<CallerID> {
         guard let group = groups.removeValue(forKey: id) else { return [] }
         if group.hasRunner { runnerCount -= 1 }

@@ -7,13 +7,13 @@ enum Destination {
     ///
     /// - Throws: ``HTTPClientError/Code/file``; the temporary file is removed then.
     static func place(_ temporary: URL, at destination: URL) throws(HTTPClientError) {
-        // In the destination's directory, a rename is atomic. The temporary file can be on another file system. The
-        // intermediate name does not contain the destination's, which can have the maximum length.
+        // A rename within the destination's directory is atomic, but the temporary file can be on another file system.
+        // The intermediate name does not contain the destination's name, which can have the maximum length.
         let near = destination.deletingLastPathComponent().appendingPathComponent(".\(UUID().uuidString).part")
         let files = FileManager.default
         do {
             try files.moveItem(at: temporary, to: near)
-            // Not `FileManager.replaceItemAt`, which can leave neither file on Linux.
+            // `FileManager.replaceItemAt` is not used: on Linux, it can remove both files.
             guard rename(near.path, destination.path) == 0 else {
                 throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
             }

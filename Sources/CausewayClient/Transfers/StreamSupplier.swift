@@ -1,8 +1,8 @@
 internal import CausewayURLLoading
 internal import Foundation
 
-/// The delegate of a task that sends its content as a stream and needs no other delegate: supplies another stream when
-/// the content is sent again, after a redirect or a challenge.
+/// A delegate for tasks that send their content as a stream. Supplies another stream when the content is sent again,
+/// after a redirect or a challenge.
 final class StreamSupplier: NSObject, URLSessionTaskDelegate {
     private let source: RequestBody.Source
 

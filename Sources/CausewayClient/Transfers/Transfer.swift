@@ -98,7 +98,7 @@ final class Transfer: NSObject, URLSessionDataDelegate, URLSessionDownloadDelega
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
     ) {
-        // The file is removed when this method returns.
+        // The session removes the file when this method returns.
         let kept = location.deletingLastPathComponent().appendingPathComponent("causeway-client-\(UUID().uuidString)")
         let file = Result { () throws -> URL in
             try FileManager.default.moveItem(at: location, to: kept)

@@ -11,7 +11,7 @@ extension AsyncSequence where Element == UInt8 {
     ///
     /// - Parameters:
     ///   - charset: The encoding named by the response; `nil` for none.
-    ///   - limits: The limits on the document's cost. The number of nodes is not limited: they are not kept.
+    ///   - limits: The limits on the document's cost. The number of nodes is not limited, because nodes are not kept.
     ///   - recovers: Whether to recover from violations of XML's rules. Otherwise the sequence fails with ``XMLTree/Problem``.
     public func xmlEvents(
         charset: String? = nil, limits: XMLTree.Limits = XMLTree.Limits(), recovers: Bool = false
@@ -53,7 +53,7 @@ public struct XMLEventSequence<Base: AsyncSequence>: AsyncSequence where Base.El
 
         /// Returns the next event; `nil` at the end of the document.
         ///
-        /// Cancellation: as for the bytes.
+        /// Cancellation: as for the byte sequence.
         public mutating func next() async throws -> XMLStreamEvent? { try await next(isolation: nil) }
 
         /// Returns the next event like ``next()``, in the caller's isolation.

@@ -97,7 +97,7 @@ struct XMLEventReader {
         text.removeAll(keepingCapacity: true)
     }
 
-    /// Returns the end of the final complete character.
+    /// Returns the index after the final complete character.
     private static func endOfCharacters(_ bytes: [UInt8]) -> Int {
         for distance in 1...4 where bytes.count >= distance {
             let byte = bytes[bytes.count - distance]

@@ -11,7 +11,8 @@ extension XMLTree {
     ///   - charset: The encoding named by the response; `nil` for none.
     ///   - limits: The limits on the document's cost.
     ///   - recovers: Whether to recover from violations of XML's rules and record them in ``problems``. Otherwise the
-    ///     first violation is thrown. Limits apply in both cases; anything beyond them is left out.
+    ///     first violation is thrown. Limits apply in both cases: parts beyond a limit are left out, but too many nodes
+    ///     are always an error.
     /// - Throws: ``Problem`` if the document has no element, has more nodes than the limit, or violates a rule.
     public init(
         parsing data: Data, charset: String? = nil, limits: Limits = Limits(), recovers: Bool = false

@@ -5,11 +5,11 @@
 public struct XMLTree: Hashable, Sendable {
     /// A name with its namespace (Namespaces in XML §3).
     public struct Name: Hashable, Sendable, CustomStringConvertible {
-        /// The prefix as written, empty without one.
+        /// The prefix as written; empty if there is none.
         public var prefix: String
         /// The name without its prefix.
         public var local: String
-        /// The namespace bound to the prefix, empty without one.
+        /// The namespace bound to the prefix; empty if there is none.
         public var namespace: String
 
         /// Creates a name.
@@ -92,8 +92,8 @@ public struct XMLTree: Hashable, Sendable {
         public func attribute(_ local: String) -> String? { attributes.first { $0.name.local == local }?.value }
     }
 
-    /// The limits on a document's cost. A document beyond these limits fails, unless the program parses it with
-    /// `recovers`.
+    /// The limits on a document's cost. A document beyond these limits fails. If the program parses it with `recovers`,
+    /// it fails only beyond the limit ``nodes``.
     public struct Limits: Hashable, Sendable {
         /// The maximum nesting depth of elements, at most 512. The default is 128.
         public var depth = 128
