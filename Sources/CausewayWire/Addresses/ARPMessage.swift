@@ -74,7 +74,7 @@ package struct ARPMessage: Hashable, Sendable {
         target = IPv4Address(bits: try reader.readInteger())
     }
 
-    /// The message in an Ethernet frame to the broadcast address.
+    /// An Ethernet frame that contains the message and has the broadcast address as its destination.
     package var broadcastFrame: [UInt8] {
         var bytes = LinkAddress.broadcast.bytes + senderLink.bytes + [0x08, 0x06, 0, 1, 0x08, 0x00, 6, 4]
         bytes += [0, UInt8(operation.rawValue)]

@@ -9,7 +9,7 @@ extension InternetAddress {
         return .ipv6(IPv6Address(high: address.high, low: address.low, interface: interface))
     }
 
-    /// The address without its interface scope, as in routes and packets.
+    /// The address without its interface scope. Routes and packets contain addresses in this form.
     package var unscoped: InternetAddress {
         switch self {
         case .ipv4(let address): .ipv4(IPv4Address(bits: address.bits))

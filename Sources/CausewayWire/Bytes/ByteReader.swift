@@ -11,7 +11,7 @@ package struct ByteReader: ~Escapable {
 
     /// Creates a reader at the start of `bytes`.
     ///
-    /// - Parameter base: The position of `bytes` in a larger buffer. Positions in errors include it.
+    /// - Parameter base: The position of `bytes` in a larger buffer. Error positions count from that buffer's start.
     @_lifetime(copy bytes)
     package init(_ bytes: RawSpan, base: Int = 0) {
         self.view = ByteView(bytes)

@@ -15,7 +15,7 @@ package enum DBusValue: Hashable, Sendable {
     case signature([UInt8])
     /// A byte array, stored compactly and not as one value per byte.
     case bytes([UInt8])
-    /// An array and its element type, which the elements do not show if the array is empty.
+    /// An array's element type and its elements. The type is stored separately because an array can be empty.
     case array(DBusType, [DBusValue])
     case structure([DBusValue])
     indirect case entry(key: DBusValue, value: DBusValue)

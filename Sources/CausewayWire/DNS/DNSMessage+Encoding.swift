@@ -19,7 +19,7 @@ extension DNSRecordData {
     /// The record data without name compression, to compare simultaneous probes (RFC 6762 §8.2).
     package var canonical: [UInt8] {
         var writer = DNSMessageWriter([], limit: .max)
-        // A record with the root name starts with 1 byte for the name and 10 bytes for type, class, TTL and length.
+        // Drop the record's start: the root name has 1 byte; type, class, TTL and length have 10 bytes.
         _ = writer.add(DNSRecord(.root, DNSRecordType(rawValue: 0), timeToLive: 0, self), to: .answer)
         return Array(writer.finish().dropFirst(12 + 11))
     }

@@ -3,8 +3,8 @@
 /// Creating a summary is cheaper than parsing the whole message. This saves CPU time on links with thousands of irrelevant messages per
 /// second.
 package struct DNSMessageSummary: Equatable, Sendable {
-    /// The maximum record count to inspect. A message with more records is parsed completely, which costs about the
-    /// same.
+    /// The maximum number of questions and records to inspect. A message with more is parsed completely, because an
+    /// inspection would cost about the same.
     package static let recordLimit = 64
 
     package var flags: DNSMessage.Flags

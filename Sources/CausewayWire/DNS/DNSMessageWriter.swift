@@ -123,7 +123,7 @@ package struct DNSMessageWriter: Sendable {
 
     mutating func write(_ name: DNSName, mayCompress: Bool) {
         guard let first else {
-            // No pointer can refer to a name before the first name is written. A pointer never refers to a root name.
+            // No earlier name exists that a pointer could refer to. A pointer never refers to a root name.
             if !name.isRoot { first = (name, bytes.count) }
             bytes += name.wire
             return

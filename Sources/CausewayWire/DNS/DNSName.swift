@@ -161,7 +161,8 @@ extension DNSName: CustomStringConvertible, ExpressibleByStringLiteral {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) ? Int(byte - UInt8(ascii: "0")) : nil
     }
 
-    /// The presentation format with a trailing dot. Valid UTF-8 is not escaped; all other bytes are.
+    /// The presentation format with a trailing dot. Escapes control characters, dots and backslashes in labels. In
+    /// labels that are not valid UTF-8, also escapes non-ASCII bytes.
     package var description: String {
         if isRoot { return "." }
         return plainDescription ?? labels.map { Self.escaped($0) + "." }.joined()

@@ -26,7 +26,7 @@ package struct DNSQuestion: Hashable, Sendable {
 
 /// A resource record (RFC 1035 §4.1.3).
 package struct DNSRecord: Hashable, Sendable {
-    // In this field order a record has only 48 bytes; mDNS tables hold tens of thousands of records.
+    // The order of the stored properties keeps a record at 48 bytes: mDNS tables hold tens of thousands of records.
     package var name: DNSName
     /// The TTL in seconds.
     package var timeToLive: UInt32
@@ -92,7 +92,7 @@ package struct DNSAuthority: Hashable, Sendable {
     package var refresh: UInt32
     package var retry: UInt32
     package var expire: UInt32
-    /// Maximum time to cache that a name or type does not exist (RFC 2308 §4).
+    /// Maximum time to cache a response which states that a name or type does not exist (RFC 2308 §4).
     package var minimum: UInt32
 
     package init(

@@ -1,4 +1,4 @@
-/// The FNV-1a hash functions (RFC 9923). They detect accidental damage and yield file names. They do not protect
+/// The FNV-1a hash functions (RFC 9923), for file names and for detecting accidental damage. They do not protect
 /// against forgery.
 ///
 /// Files on disk contain these values, so they must never change.

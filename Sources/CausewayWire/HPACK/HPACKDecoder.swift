@@ -131,7 +131,7 @@ package struct HPACKDecoder: Sendable {
         return entry.nameCount
     }
 
-    /// Reads a string and appends it (RFC 7541 §5.2).
+    /// Reads a string at `offset` and appends its bytes to `block` (RFC 7541 §5.2).
     private mutating func appendString(
         _ bytes: Span<UInt8>, _ offset: inout Int, to block: inout [UInt8]
     ) throws(WireError) {

@@ -3,7 +3,7 @@
 /// Entry records are stored in a ring buffer. All entry bytes are stored contiguously in one array, the oldest first.
 /// Evicted bytes are removed when they occupy more than half the array, so each byte is moved about once.
 struct HPACKDynamicTable: Sendable {
-    /// An entry's size beyond its name and its value (RFC 7541 §4.1).
+    /// The overhead in bytes that counts for each entry, in addition to its name and value (RFC 7541 §4.1).
     static let overhead = 32
 
     struct Entry: Sendable {

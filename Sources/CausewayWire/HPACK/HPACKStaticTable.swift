@@ -56,7 +56,7 @@ struct HPACKStaticTable: Sendable {
         return nil
     }
 
-    /// Searches the fields with the same name as the field at `first`. Returns the index of the one with this value;
+    /// Searches the fields with the same name as the field at `first`. Returns the index of the field with this value;
     /// `nil` if there is none.
     func index(of value: Span<UInt8>, startingAt first: Int) -> Int? {
         for index in first...entries[first - 1].lastIndex {

@@ -16,16 +16,16 @@ struct HuffmanCode: Sendable {
     let codes: [UInt32]
     /// Each symbol's code length in bits.
     let lengths: [UInt8]
-    /// For each combination of ``lookupBits`` bits: the symbol whose code these bits begin with, shifted left by 4,
-    /// plus the code length; 0 if the code is longer.
+    /// For each value of ``lookupBits`` bits that begins with a symbol's code: the symbol, shifted left by 4, plus the
+    /// code length. 0 for a value that does not contain a whole code.
     let lookup: [UInt16]
     /// The symbols in code order.
     let ordered: [UInt16]
-    /// For each length: the first code.
+    /// For each code length: the first code of that length.
     let firstCodes: [UInt32]
-    /// For each length: the first code's position in ``ordered``.
+    /// For each code length: the first code's position in ``ordered``.
     let firstPositions: [Int]
-    /// For each length: the number of codes.
+    /// For each code length: the number of codes.
     let counts: [Int]
 
     private init() {
@@ -65,20 +65,20 @@ struct HuffmanCode: Sendable {
 
     /// The code lengths for all bytes and ``endSymbol``, in bits (RFC 7541, Appendix B).
     private static let codeLengths: [UInt8] = [
-        // Control characters.
+        // The lengths for control characters.
         13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28,
         28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 28,
-        // From the space to `/`.
+        // The lengths for the characters from the space to `/`.
         6, 10, 10, 12, 13, 6, 8, 11, 10, 10, 8, 11, 8, 6, 6, 6,
-        // From `0` to `?`.
+        // The lengths for the characters from `0` to `?`.
         5, 5, 5, 6, 6, 6, 6, 6, 6, 6, 7, 8, 15, 6, 12, 10,
-        // From `@` to `_`, with the upper-case letters.
+        // The lengths for the characters from `@` to `_`, including upper-case letters.
         13, 6, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7,
         7, 7, 7, 7, 7, 7, 7, 7, 8, 7, 8, 13, 19, 13, 14, 6,
-        // From the grave accent to DEL, with the lower-case letters.
+        // The lengths for the characters from the grave accent to DEL, including lower-case letters.
         15, 5, 6, 5, 6, 5, 6, 6, 6, 5, 7, 7, 6, 6, 6, 5,
         6, 7, 6, 5, 5, 6, 7, 7, 7, 7, 7, 15, 11, 14, 13, 28,
-        // Bytes that are not ASCII.
+        // The lengths for bytes that are not ASCII.
         20, 22, 20, 20, 22, 22, 22, 23, 22, 23, 23, 23, 23, 23, 24, 23,
         24, 24, 22, 23, 24, 23, 23, 23, 23, 21, 22, 23, 22, 23, 23, 24,
         22, 21, 20, 22, 22, 23, 23, 21, 23, 22, 22, 24, 21, 22, 23, 23,
@@ -87,7 +87,7 @@ struct HuffmanCode: Sendable {
         19, 21, 26, 27, 27, 26, 27, 24, 21, 21, 26, 26, 28, 27, 27, 27,
         20, 24, 20, 21, 22, 21, 21, 23, 22, 22, 25, 25, 24, 24, 26, 23,
         26, 27, 26, 26, 27, 27, 27, 27, 27, 28, 27, 27, 27, 27, 27, 26,
-        // The end of the string.
+        // The length for the end-of-string symbol.
         30,
     ]
 }

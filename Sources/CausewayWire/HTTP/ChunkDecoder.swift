@@ -5,18 +5,18 @@
 package struct ChunkDecoder: Sendable {
     /// A decoded body part.
     package enum Element: Equatable, Sendable {
-        /// Content, never empty.
+        /// A piece of content, which is never empty.
         case content(ArraySlice<UInt8>)
         /// The end of the body, with the trailer fields. No element follows.
         case end(FieldSection)
     }
 
     private enum Phase: Equatable {
-        /// Reading a chunk size; `digits` digits were read so far.
+        /// The decoder reads a chunk size, of which it has read `digits` digits.
         case size(digits: Int)
-        /// Skipping white space after the size.
+        /// The decoder skips white space after the size.
         case padding
-        /// Skipping a chunk's extensions (RFC 9112 §7.1.1).
+        /// The decoder skips a chunk's extensions (RFC 9112 §7.1.1).
         case extensions
         case sizeLineFeed
         case content
@@ -36,7 +36,7 @@ package struct ChunkDecoder: Sendable {
     private static let maximumDigitCount = 16
 
     private var phase = Phase.size(digits: 0)
-    /// The current chunk's size; while its content is decoded, the remaining bytes.
+    /// The current chunk's size; while its content is decoded, the number of bytes that remain.
     private var left = 0
     private var extensionCount = 0
     private var extensionExcess = 0

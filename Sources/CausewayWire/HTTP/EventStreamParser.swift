@@ -53,7 +53,7 @@ package struct EventStreamParser: Sendable {
 
     /// Parses the next bytes, and appends the events that they complete.
     ///
-    /// - Throws: ``Failure/tooLong``. Events before the long one have been appended.
+    /// - Throws: ``Failure/tooLong``. Events before the event that is too long have been appended.
     package mutating func parse(_ bytes: some Sequence<UInt8>, into events: inout [Event]) throws(Failure) {
         for byte in bytes {
             switch byte {
@@ -96,7 +96,7 @@ package struct EventStreamParser: Sendable {
         guard !digits.isEmpty, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
             return
         }
-        // A number that overflows becomes the largest one.
+        // A number that does not fit into `Int` becomes `Int.max`.
         reconnectionTime = Int(String(decoding: digits, as: UTF8.self)) ?? .max
     }
 

@@ -102,19 +102,19 @@ package struct FieldSection: Sendable {
         entries = kept
     }
 
-    /// Replaces the index after field lines were removed.
+    /// Stores the remaining entries after field lines with `removed` bytes were removed.
     mutating func replaceEntries(_ kept: [Entry], removed: Int) {
         entries = kept
         byteCount -= removed
     }
 
-    /// Removes all field lines with this name, then appends one.
+    /// Removes all field lines with this name, then appends a field line with this value.
     package mutating func set(_ name: String, _ value: String) {
         removeAll(name)
         append(name, value)
     }
 
-    /// Removes all field lines with this name, then appends one.
+    /// Removes all field lines with this name, then appends a field line with this value.
     package mutating func set(_ name: String, bytes: some Collection<UInt8>) {
         removeAll(name)
         append(name: name.utf8, value: bytes)

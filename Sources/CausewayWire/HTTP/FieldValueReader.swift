@@ -88,7 +88,7 @@ package struct FieldValueReader {
         return number
     }
 
-    /// Reads all bytes before the next `end` outside quoted strings, without white space at either end.
+    /// Reads all bytes before the next `end` byte outside quoted strings. The result has no white space around it.
     ///
     /// - Parameter honorsEscapes: Whether a backslash escapes `end` outside quoted strings too.
     package mutating func text(before end: UInt8, honorsEscapes: Bool = false) -> ArraySlice<UInt8> {

@@ -1,11 +1,11 @@
 /// Reads a date in IMF-fixdate format, `Sun, 06 Nov 1994 08:49:37 GMT`, from fixed positions. Nearly all dates have
-/// this format, and a cursor over a slice takes ten times as long.
+/// this format, and parsing them with a cursor over a slice would take ten times as long.
 enum FixedDate {
     private static let byteCount = 29
     private static let weekdays = HTTPDate.weekdays.map { code($0) }
     private static let months = HTTPDate.months.map { code($0) }
 
-    /// Returns the seconds since 1970; `nil` if the text has another format, even a valid one.
+    /// Returns the seconds since 1970; `nil` if the text has another format, even if HTTP permits that format.
     static func seconds(_ text: borrowing Span<UInt8>) -> Int? {
         guard text.count == byteCount, text[3] == HTTPCharacters.comma, text[19] == HTTPCharacters.colon,
             text[22] == HTTPCharacters.colon, areSpaces(text, 4, 7, 11), areSpaces(text, 16, 25, 25),

@@ -23,7 +23,8 @@ extension HTTPRequestHead {
 extension HTTPResponseHead {
     /// Appends the encoded head to `output` (RFC 9112 §4).
     ///
-    /// - Throws: ``HTTPSyntaxError/unwritable(_:)`` as ``HTTPRequestHead/encode(into:)``. `output` is unchanged then.
+    /// - Throws: ``HTTPSyntaxError/unwritable(_:)`` if a part contains characters that would change the message's
+    ///   meaning. `output` is then unchanged.
     package func encode(into output: inout [UInt8]) throws(HTTPSyntaxError) {
         guard version.isWritable else { throw .unwritable("version") }
         guard (100...999).contains(status) else { throw .unwritable("status") }
@@ -81,7 +82,7 @@ extension FieldSection {
 
     /// Appends the encoded lines and the empty line that ends the section.
     ///
-    /// - Throws: ``HTTPSyntaxError/unwritable(_:)`` as ``checkWritable()``. `output` is unchanged then.
+    /// - Throws: ``HTTPSyntaxError/unwritable(_:)`` if ``checkWritable()`` throws. `output` is then unchanged.
     package func encode(into output: inout [UInt8]) throws(HTTPSyntaxError) {
         try checkWritable()
         output.reserveCapacity(output.count + encodedCount)
@@ -89,7 +90,7 @@ extension FieldSection {
     }
 
     func encodeUnchecked(into output: inout [UInt8]) {
-        // A slice for each name and each value would add reference counting for the block.
+        // Read names and values from the block directly: slices would add reference counting for the block.
         unsafe block.withUnsafeBufferPointer { bytes in
             for entry in entries {
                 let (name, value) = (Int(entry.nameStart), Int(entry.valueStart))

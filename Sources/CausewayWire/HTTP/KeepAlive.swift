@@ -5,10 +5,10 @@ package struct KeepAlive: Equatable, Sendable {
     /// Number of requests after the current one that the server permits on the connection.
     package var maximum: Int?
 
-    /// No hints.
+    /// Creates a value without hints.
     package init() {}
 
-    /// Reads a message's field. Unknown and malformed parameters are ignored.
+    /// Reads the `Keep-Alive` field in a message's fields. Unknown and malformed parameters are ignored.
     package init(_ fields: FieldSection) {
         guard fields.contains("Keep-Alive") else { return }
         var timeout: Int?
@@ -31,9 +31,9 @@ package struct KeepAlive: Equatable, Sendable {
 
 /// A `Retry-After` value (RFC 9110 §10.2.3).
 package enum RetryAfter: Equatable, Sendable {
-    /// Seconds after the response.
+    /// The number of seconds to wait after the response.
     case delay(Int)
-    /// A time, in seconds since 1970.
+    /// The time at which the wait ends, in seconds since 1970.
     case date(Int)
 
     /// Parses a field value.

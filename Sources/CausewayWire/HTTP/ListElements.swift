@@ -16,7 +16,7 @@ package struct ListElements: Sequence, IteratorProtocol {
 }
 
 extension FieldSection {
-    /// Calls `body` with each list element until it returns `false`. The list may span several field lines.
+    /// Calls `body` with each list element until `body` returns `false`. The list may span several field lines.
     package func forEachElement(of name: String, _ body: (ArraySlice<UInt8>) -> Bool) {
         var next = index(of: name)
         while let found = next {

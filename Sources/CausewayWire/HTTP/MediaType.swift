@@ -1,8 +1,8 @@
 /// A media type: the `Content-Type` value (RFC 9110 §8.3.1).
 package struct MediaType: Equatable, Sendable {
-    /// The type in lower case: `text`.
+    /// The type in lower case, such as `text`.
     package var type: String
-    /// The subtype in lower case: `html`.
+    /// The subtype in lower case, such as `html`.
     package var subtype: String
     package var parameters: FieldParameters
 
@@ -24,7 +24,7 @@ package struct MediaType: Equatable, Sendable {
     /// Parses a field value. Returns `nil` if it has no type and subtype.
     package init?(parsing text: String) { self.init(parsing: Array(text.utf8)[...]) }
 
-    /// The type and subtype without parameters: `text/html`.
+    /// The type and subtype without parameters, such as `text/html`.
     package var essence: String { type + "/" + subtype }
 
     /// The character encoding's name, in lower case; `nil` if there is no such parameter.

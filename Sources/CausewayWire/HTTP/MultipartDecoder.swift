@@ -25,26 +25,26 @@ package struct MultipartDecoder: Sendable {
     }
 
     private enum State: Equatable {
-        /// Before the first delimiter.
+        /// The decoder has not reached the first delimiter.
         case preamble
-        /// Reading the rest of a delimiter line, after the boundary.
+        /// The decoder reads the rest of a delimiter line, after the boundary.
         case delimiter(after: LastCharacter)
         case head
         case content
-        /// After the closing delimiter.
+        /// The decoder has read the closing delimiter.
         case epilogue
     }
 
     private enum LastCharacter { case boundary, hyphen, space, carriageReturn }
 
-    /// The delimiter with the line end before it.
+    /// The delimiter, including the line end before it.
     private let delimiter: [UInt8]
     private let limits: Limits
     private var state = State.preamble
     /// The number of delimiter bytes that the input's last bytes match.
     private var matched = 2
-    /// How many of the matched bytes were never received. Where the body or a part starts, CRLF counts as matched,
-    /// because the first line there may be a delimiter.
+    /// The number of matched bytes that were never received. At the start of the body or of a part's content, CRLF
+    /// counts as matched, because the first line may be a delimiter.
     private var borrowed = 2
     private var head: HeadReader
     private var partCount = 0

@@ -1,4 +1,4 @@
-/// A text file with records, in which stores keep cookies and credentials.
+/// A text file with records: the storage format for cookies, credentials and Strict-Transport-Security hosts.
 ///
 /// The first line names the record kind. Each other line is a record: a checksum and the fields, separated by tabs.
 /// Within fields, spaces, control characters and percent signs are percent-encoded. A damaged line loses only its own

@@ -4,7 +4,7 @@ package enum HTTP2Frame: Equatable, Sendable {
     case data(ArraySlice<UInt8>, padding: UInt8? = nil, endsStream: Bool = false)
     /// A field block's first part (RFC 9113 §6.2).
     case headers(HTTP2HeadersFrame)
-    /// A stream's deprecated priority (RFC 9113 §6.3).
+    /// A stream's priority in the deprecated format (RFC 9113 §6.3).
     case priority(HTTP2Dependency)
     /// Terminates a stream (RFC 9113 §6.4).
     case resetStream(HTTP2ErrorCode)

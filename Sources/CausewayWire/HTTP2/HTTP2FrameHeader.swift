@@ -65,7 +65,7 @@ package struct HTTP2FrameHeader: Equatable, Sendable {
 
     /// Parses a header. Ignores the reserved bit (RFC 9113 §4.1).
     ///
-    /// - Parameter bytes: At least ``byteCount`` bytes; `nil` if there are fewer.
+    /// - Parameter bytes: At least ``byteCount`` bytes. If there are fewer, the result is `nil`.
     package init?(_ bytes: Span<UInt8>) {
         guard bytes.count >= Self.byteCount else { return nil }
         length = Int(bytes[0]) << 16 | Int(bytes[1]) << 8 | Int(bytes[2])

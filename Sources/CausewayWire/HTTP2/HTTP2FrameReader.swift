@@ -28,7 +28,7 @@ package struct HTTP2FrameReader: Sendable {
     private enum State: Sendable {
         case header
         case payload(HTTP2FrameHeader)
-        /// Delivering DATA frame content. The padding follows the content.
+        /// The reader delivers DATA frame content. The padding follows the content.
         case content(HTTP2DataPiece, remaining: Int, padding: Int)
         case skipping(Int)
     }

@@ -1,12 +1,12 @@
 /// A response priority (RFC 9218 §4): the value in the `priority` field and in PRIORITY_UPDATE frames.
 package struct HTTPPriority: Hashable, Sendable {
-    /// The number of levels.
+    /// The number of urgency levels.
     package static let levelCount = 8
 
-    /// The level, from 0 for the most urgent to 7.
+    /// The urgency level, from 0 for the most urgent to 7 for the least urgent.
     package var urgency: UInt8
     /// Whether the client can process the response incrementally. If so, the response may share the connection with
-    /// others at the same level.
+    /// other responses at the same level.
     package var isIncremental: Bool
 
     package init(urgency: UInt8 = 3, isIncremental: Bool = false) {
@@ -20,7 +20,7 @@ package struct HTTPPriority: Hashable, Sendable {
         self.init()
         let text = value.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
         for member in text.split(separator: UInt8(ascii: ",")) {
-            // A member's parameters do not belong to its value (RFC 9651 §3.1.2).
+            // Drop the parameters after a semicolon: they do not belong to the member's value (RFC 9651 §3.1.2).
             let item = member.prefix { $0 != UInt8(ascii: ";") }
             let parts = item.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             switch parts.first.map(Array.init) {

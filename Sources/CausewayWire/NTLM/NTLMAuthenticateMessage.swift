@@ -2,7 +2,7 @@
 package struct NTLMAuthenticateMessage: Equatable, Sendable {
     /// Integrity code (MIC) size in bytes.
     package static let integrityCodeByteCount = 16
-    /// The integrity code's position in a message that has such a code: after the version.
+    /// The position of the integrity code, which follows the version field.
     private static let integrityCodePosition = 72
 
     package var flags: NTLMFlags
@@ -64,7 +64,7 @@ package struct NTLMAuthenticateMessage: Equatable, Sendable {
             position += value.count
         }
         NTLMMessage.append(flags.rawValue, to: &bytes)
-        // No version.
+        // The version field contains zeros.
         NTLMMessage.append(UInt64(0), to: &bytes)
         return bytes + (integrityCode ?? []) + values.joined()
     }

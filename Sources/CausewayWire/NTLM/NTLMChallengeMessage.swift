@@ -28,7 +28,7 @@ package struct NTLMChallengeMessage: Equatable, Sendable {
         self.target = try NTLMMessage.value(at: target, in: bytes)
         attributes = []
         guard flags.contains(.hasAttributes) else { return }
-        // 8 reserved bytes.
+        // Skip 8 reserved bytes.
         try reader.skip(8)
         let place = try NTLMMessage.readPlace(&reader)
         let value = try NTLMMessage.value(at: place, in: bytes)
@@ -41,7 +41,7 @@ package struct NTLMChallengeMessage: Equatable, Sendable {
         guard challenge.count == Self.challengeByteCount, target.count <= UInt16.max,
             let list = hasAttributes ? NTLMAttribute.encode(attributes) : [], list.count <= UInt16.max
         else { return nil }
-        // The fixed part's size, with the version.
+        // The size of the message's fixed part, including the version field.
         let start = 56
         var bytes = NTLMMessage.signature
         NTLMMessage.append(UInt32(2), to: &bytes)

@@ -3,8 +3,8 @@ package enum NTLMMessage {
     /// The first 8 bytes of every message.
     static let signature = Array("NTLMSSP\0".utf8)
 
-    /// The length and position of a value in the variable part of a message (MS-NLMP §2.2.1). The encoding has the
-    /// length twice.
+    /// The length and position of a value in the variable part of a message (MS-NLMP §2.2.1). On the wire, the length
+    /// occurs twice.
     struct Place {
         var count: Int
         var position: Int
@@ -58,7 +58,7 @@ package struct NTLMNegotiateMessage: Equatable, Sendable {
 
     package init(flags: NTLMFlags) { self.flags = flags }
 
-    /// Parses a message. Its names are ignored.
+    /// Parses a message. Ignores the names in it.
     package init(parsing bytes: [UInt8]) throws(WireError) {
         var reader = ByteReader(bytes.span)
         try NTLMMessage.readStart(&reader, type: 1)
@@ -69,7 +69,7 @@ package struct NTLMNegotiateMessage: Equatable, Sendable {
         var bytes = NTLMMessage.signature
         NTLMMessage.append(UInt32(1), to: &bytes)
         NTLMMessage.append(flags.rawValue, to: &bytes)
-        // Neither a domain nor a workstation.
+        // The message names neither a domain nor a workstation.
         for _ in 0..<2 { NTLMMessage.append(NTLMMessage.Place(count: 0, position: 0), to: &bytes) }
         return bytes
     }

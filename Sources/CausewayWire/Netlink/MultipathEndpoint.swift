@@ -1,6 +1,7 @@
 internal import CausewayTypes
 
-/// An address that the kernel's path manager uses for Multipath TCP (RFC 8684 §3), as the family `mptcp_pm` reports it.
+/// An address that the kernel's path manager uses for Multipath TCP (RFC 8684 §3), as the generic netlink family
+/// `mptcp_pm` reports it.
 package struct MultipathEndpoint: Hashable, Sendable {
     /// The address identifier in MPTCP options; 0 until the kernel assigns one.
     package var id: UInt8
@@ -95,7 +96,7 @@ package struct MultipathLimits: Hashable, Sendable {
     }
 }
 
-/// Requests to the family `mptcp_pm`. The parameter `family` is its number.
+/// Requests to the generic netlink family `mptcp_pm`. The parameter `family` is the number of this family.
 extension GenericNetlinkRequest {
     package static func add(_ endpoint: MultipathEndpoint, _ family: UInt16) -> GenericNetlinkRequest {
         GenericNetlinkRequest(family: family, command: 1, attributes: endpoint.attribute)

@@ -1,8 +1,8 @@
 /// A network interface, as the kernel reports it (`RTM_NEWLINK`, rtnetlink(7)).
 package struct NetlinkLink: Equatable, Sendable {
     /// The message's address family: ``InternetAddress/Family/unspecified`` if the message is about the interface
-    /// itself. With another family the message is about one aspect of the interface: with
-    /// ``InternetAddress/Family/bridge``, a "removed" interface has left a bridge but still exists.
+    /// itself. Other families are about one aspect of the interface: a removal with the family
+    /// ``InternetAddress/Family/bridge`` means that the interface has left a bridge but still exists.
     package var family: InternetAddress.Family
     /// The interface index, at least 1.
     package var index: Int

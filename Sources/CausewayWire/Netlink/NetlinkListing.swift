@@ -33,8 +33,8 @@ package struct NetlinkListing<Value> {
 
     /// Processes one datagram's messages.
     ///
-    /// - Parameter pick: Converts a message to the value to store, or returns `nil` to store nothing. With a selective function, a large
-    ///   listing needs little memory.
+    /// - Parameter pick: Converts a message to the value to store, or returns `nil` to store nothing. If `pick` selects
+    ///   few messages, a large listing needs little memory.
     package mutating func adopt(_ datagram: Span<UInt8>, pick: (NetlinkMessage) -> Value?) -> Progress {
         var decoder = NetlinkDecoder(datagram, vocabulary)
         while true {

@@ -1,6 +1,6 @@
 internal import CausewayTypes
 
-/// An address prefix, as routes and rules match it.
+/// An address prefix. Routes and rules apply to the addresses that match their prefix.
 package struct NetlinkPrefix: Hashable, Sendable {
     package var address: InternetAddress
     /// The length in bits.

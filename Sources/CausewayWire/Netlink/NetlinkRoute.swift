@@ -50,7 +50,7 @@ package struct NetlinkRoute: Equatable, Sendable {
         case high = 1
         case low = 3
 
-        /// The position in the order of preference, from 0.
+        /// The position in the order of preference: 0 for the highest preference.
         fileprivate var rank: Int {
             switch self {
             case .high: 0

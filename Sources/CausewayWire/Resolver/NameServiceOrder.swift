@@ -3,7 +3,7 @@ package struct NameServiceOrder: Equatable, Sendable {
     package enum Source: Hashable, Sendable {
         /// The file /etc/hosts.
         case files
-        /// The DNS servers in resolv.conf. The source `resolve`, a local forwarder, counts as this one.
+        /// The DNS servers in resolv.conf. The source `resolve`, a local forwarder, counts as DNS too.
         case dns
         /// Multicast DNS, for names in the domain `local`.
         case multicast
@@ -11,7 +11,7 @@ package struct NameServiceOrder: Equatable, Sendable {
         case ownName
     }
 
-    /// A lookup result in one source.
+    /// The result of a lookup in one source.
     package enum Status: String, CaseIterable, Hashable, Sendable { case success, notfound, unavail, tryagain }
 
     package struct Step: Equatable, Sendable {

@@ -29,7 +29,7 @@ package struct MessageDeflate: Equatable, Sendable {
     /// unknown, repeated or invalid. A server declines an invalid offer; a client ends the connection after an invalid
     /// answer (RFC 7692 §7.1).
     package init?(parsing element: String) {
-        // There are four parameters, so a longer list has a repeated or unknown one.
+        // There are four parameters, so a longer list has a repeated or unknown parameter.
         let parts = element.utf8.split(
             separator: HTTPCharacters.semicolon, maxSplits: 5, omittingEmptySubsequences: false
         )
@@ -62,7 +62,7 @@ package struct MessageDeflate: Equatable, Sendable {
         return true
     }
 
-    /// Returns a number from 8 to 15 without leading zeros, which may be quoted (RFC 7692 §5.2).
+    /// Parses a number from 8 to 15 without leading zeros. The number may be in quotation marks (RFC 7692 §5.2).
     private static func bits(_ text: String) -> Int? {
         var digits = text[...]
         if digits.utf8.count >= 2, digits.hasPrefix("\""), digits.hasSuffix("\"") {
@@ -77,7 +77,7 @@ package struct MessageDeflate: Equatable, Sendable {
         return String(Substring(front[...last]))
     }
 
-    /// The field element.
+    /// The parameters as a `Sec-WebSocket-Extensions` element.
     package var serialized: String {
         var text = Self.name
         if serverNoContextTakeover { text += "; server_no_context_takeover" }
@@ -91,7 +91,7 @@ package struct MessageDeflate: Equatable, Sendable {
         return text
     }
 
-    /// Returns the valid offers' parameters from the field elements.
+    /// Returns the valid offers among the elements of a client's `Sec-WebSocket-Extensions` fields, in order.
     package static func offers(in elements: [String]) -> [MessageDeflate] {
         elements.compactMap { MessageDeflate(parsing: $0) }
     }
@@ -105,7 +105,7 @@ package struct MessageDeflate: Equatable, Sendable {
         answer.serverNoContextTakeover = own.serverNoContextTakeover || offer.serverNoContextTakeover
         answer.clientNoContextTakeover = own.clientNoContextTakeover || offer.clientNoContextTakeover
         answer.serverWindow = offer.serverWindow.narrower(own.serverWindow)
-        // A client that did not send its parameter must not be limited (RFC 7692 §7.1.2.2).
+        // The answer must not limit a client that did not send `client_max_window_bits` (RFC 7692 §7.1.2.2).
         if offer.clientWindow != .unlimited, case .bits = own.clientWindow {
             answer.clientWindow = own.clientWindow.narrower(offer.clientWindow)
         }

@@ -68,14 +68,14 @@ package struct UpgradeRequest: Equatable, Sendable {
         return Array((text + "\r\n").utf8)
     }
 
-    /// Parses a whole request head as a server.
+    /// Parses a whole request head on the server.
     package init(parsing head: [UInt8]) throws(UpgradeError) {
         var reader = try HeadReader.whole(head, .request)
         guard let request = reader.finishRequest() else { throw .malformed("end of the head") }
         try self.init(request)
     }
 
-    /// Interprets a request head as a server (RFC 6455 §4.2.1).
+    /// Interprets a request head on the server (RFC 6455 §4.2.1).
     package init(_ head: HTTPRequestHead) throws(UpgradeError) {
         let fields = head.fields
         guard head.method == "GET" else { throw .malformed("method") }

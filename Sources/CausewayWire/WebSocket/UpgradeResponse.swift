@@ -51,14 +51,14 @@ package struct UpgradeResponse: Equatable, Sendable {
         return Array((text + "\r\n").utf8)
     }
 
-    /// Parses a whole response head as the client that sent `request`.
+    /// Parses a whole response head on the client that sent `request`.
     package init(parsing head: [UInt8], for request: UpgradeRequest) throws(UpgradeError) {
         var reader = try HeadReader.whole(head, .response)
         guard let response = reader.finishResponse() else { throw .malformed("end of the head") }
         try self.init(response, for: request)
     }
 
-    /// Interprets a response head as the client that sent `request` (RFC 6455 §4.1).
+    /// Interprets a response head on the client that sent `request` (RFC 6455 §4.1).
     ///
     /// - Throws: ``UpgradeError``. For any status except 101, the error is ``UpgradeError/refused(status:)``.
     package init(_ head: HTTPResponseHead, for request: UpgradeRequest) throws(UpgradeError) {
@@ -82,7 +82,7 @@ package struct UpgradeResponse: Equatable, Sendable {
         additionalFields = HandshakeField.others(in: fields)
     }
 
-    /// Returns the parameters that the server chose. An extension that was not offered fails the connection (RFC 6455 §9.1).
+    /// Returns the parameters that the server chose. Throws for an extension that was not offered (RFC 6455 §9.1).
     private static func deflate(_ chosen: [String], for request: UpgradeRequest) throws(UpgradeError) -> MessageDeflate?
     {
         guard let first = chosen.first else { return nil }

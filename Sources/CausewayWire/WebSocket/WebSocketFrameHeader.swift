@@ -50,7 +50,7 @@ package struct WebSocketFrameHeader: Equatable, Sendable {
         guard first & (permitsCompression ? 0x30 : 0x70) == 0 else { throw .invalid("reserved bits", at: start) }
         guard let opcode = WebSocketOpcode(rawValue: first & 0x0F) else { throw .invalid("opcode", at: start) }
         isCompressed = first & 0x40 != 0
-        // Only a message's first frame may have the bit (RFC 7692 §6.1).
+        // Only a message's first frame may have the compression bit (RFC 7692 §6.1).
         guard !isCompressed || opcode == .text || opcode == .binary else { throw .invalid("reserved bits", at: start) }
         isFinal = first & 0x80 != 0
         self.opcode = opcode
