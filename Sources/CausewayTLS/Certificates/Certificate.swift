@@ -40,7 +40,7 @@ package struct Certificate: Sendable {
             defer { cw_BIO_free(bio) }
             var found: [Certificate] = []
             var damagedCount = 0
-            // An error that an earlier call left would be taken for that of the first block.
+            // Remove errors of earlier calls: such an error could be mistaken for an error in the first block.
             cw_ERR_clear_error()
             while damagedCount <= maximumDamaged {
                 if let pointer = cw_PEM_read_bio_X509(bio, nil, cw_password, nil) {
@@ -62,6 +62,7 @@ package struct Certificate: Sendable {
     private static let maximumDamaged = 64
 
     /// Whether the oldest error in OpenSSL's error queue is the end of the PEM text rather than a malformed block.
+    /// Clears the queue.
     private static var isAtEndOfPEM: Bool {
         let number = cw_ERR_peek_error()
         cw_ERR_clear_error()

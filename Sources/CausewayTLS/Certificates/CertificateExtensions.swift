@@ -15,7 +15,7 @@ struct CertificateExtensions: Sendable {
     struct KeyIdentifiers: Sendable {
         fileprivate(set) var subject: [UInt8]?
         fileprivate(set) var authority: [UInt8]?
-        /// Whether one of the two extensions is critical.
+        /// Whether the extension with the subject's or the issuer's key identifier is critical.
         fileprivate(set) var isCritical = false
     }
 

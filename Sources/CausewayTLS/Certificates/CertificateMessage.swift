@@ -20,7 +20,7 @@ enum CertificateMessage {
             ? TrustFailure(.weakKey, detail: "EC key with explicit curve parameters") : nil
     }
 
-    /// Returns the certificate count. In a malformed message, it includes the certificates before the error.
+    /// Returns the certificate count. For a malformed message, the count includes the certificates before the error.
     private static func count(in body: UnsafeRawBufferPointer, hasContext: Bool) -> Int {
         var offset = hasContext ? 1 + Int(body.first ?? 0) : 0
         // Skip the list length: the list extends to the end of the message.

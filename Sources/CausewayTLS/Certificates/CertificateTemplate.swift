@@ -40,11 +40,11 @@ package struct CertificateTemplate: Sendable {
         self.notAfter = notAfter
     }
 
-    /// Generates a key and issues a certificate for it.
+    /// Issues a certificate for a new key or for the key of `holder`.
     ///
     /// - Parameters:
     ///   - issuer: The signing identity; `nil` for a self-signed certificate.
-    ///   - holder: An identity whose key the certificate is for; `nil` to generate a key.
+    ///   - holder: The identity whose key to certify; `nil` to generate a key.
     /// - Throws: ``TLSFailure`` with `errSSLInternal` if OpenSSL fails, or with `errSSLBadConfiguration` if the
     ///   issuer's type of key cannot sign certificates.
     package func issue(
@@ -130,7 +130,7 @@ package struct CertificateTemplate: Sendable {
             let depth = pathLength.map { DERWriter.integer([$0]) } ?? []
             result += standard(19, isCritical: true, DERWriter.sequence(DERWriter.boolean(true), depth))
         }
-        // Key usage: digital signatures; for an authority also certificates and CRLs.
+        // The key usage permits digital signatures. An authority may also sign certificates and CRLs.
         result += standard(
             15, isCritical: true, isAuthority ? DERWriter.bits([0x86], unused: 1) : DERWriter.bits([0x80], unused: 7))
         if !isAuthority, !usages.isEmpty {

@@ -10,7 +10,7 @@ struct DERReader {
     struct Value {
         let tag: UInt8
         let content: ArraySlice<UInt8>
-        /// Tag, length and content.
+        /// The whole encoded value: tag, length and content.
         let encoding: ArraySlice<UInt8>
     }
 

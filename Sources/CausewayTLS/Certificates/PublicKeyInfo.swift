@@ -73,18 +73,18 @@ package struct PublicKeyInfo: Sendable {
             DERWriter.value(DERTag.identifier, ellipticCurve), DERWriter.value(DERTag.identifier, curve.identifier))
     }
 
-    /// Returns a key's canonical encoding, for comparisons: certificates may omit the NULL parameters for RSA keys.
-    /// Returns other keys and malformed bytes unchanged.
+    /// Returns an RSA key's canonical encoding, for comparisons: certificates may omit the NULL parameters, which this
+    /// encoding always has. Returns other keys and malformed bytes unchanged.
     package static func canonical(_ der: [UInt8]) -> [UInt8] {
         guard let info = PublicKeyInfo(der), info.algorithm == .rsa else { return der }
         return encode(rsa: info.bytes)
     }
 
-    /// Converts the matching private key to the raw format in Apple's API: for RSA the same bytes, for a curve the
-    /// point followed by the private scalar (ANSI X9.63).
+    /// Converts the matching private key to the raw format in Apple's API. An RSA key is returned unchanged. An
+    /// elliptic curve key becomes the point, followed by the private scalar (ANSI X9.63).
     ///
     /// - Parameter der: The private key in its algorithm's format (RFC 8017 §A.1.2, RFC 5915 §3).
-    /// - Returns: `nil` for another algorithm, or if the key is malformed.
+    /// - Returns: `nil` for another algorithm, or if an elliptic curve key is malformed.
     package func bare(privateKey der: [UInt8]) -> [UInt8]? {
         switch algorithm {
         case .rsa: return der

@@ -42,7 +42,7 @@ enum KeyExchangeGroups {
     private static let known: [(number: UInt16, name: String, identifier: Int)] = [
         (23, "P-256", 415), (24, "P-384", 715), (25, "P-521", 716), (29, "X25519", 1_034), (30, "X448", 1_035),
         (256, "ffdhe2048", 1_126), (257, "ffdhe3072", 1_127), (258, "ffdhe4096", 1_128),
-        // OpenSSL 3.5 and later.
+        // Only OpenSSL 3.5 and later have this group.
         (4_588, "X25519MLKEM768", -1),
     ]
 
@@ -50,10 +50,10 @@ enum KeyExchangeGroups {
     /// post-quantum hybrid. Finite field groups are not included: they cost a server up to a hundred times as much (ffdhe8192: 92 ms per
     /// handshake), and the client chooses the group. A program can enable them explicitly.
     static let recommended = [
-        // OpenSSL 3.5 and later: offers a key share for each of the first two groups.
+        // This list is for OpenSSL 3.5 and later. A client offers a key share for each of the first two groups.
         "*X25519MLKEM768/*X25519:P-256/X448:P-384:P-521",
         "X25519:P-256:X448:P-521:P-384",
-        // For libraries whose policy allows only these groups.
+        // This list is for OpenSSL installations whose policy allows only these groups.
         "P-256:P-384:P-521",
     ]
 

@@ -33,7 +33,7 @@ struct ContextBuilder {
         }
         if !settings.areTicketsEnabled || !isResuming { options |= UInt64(CW_OP_NO_TICKET) }
         options |= Self.noCertificateDecompression
-        // The system's OpenSSL configuration may set this option, and then truncated content would look complete.
+        // Clear this option: the system's OpenSSL configuration may set it, and truncated content would look complete.
         cw_SSL_CTX_clear_options(pointer, UInt64(CW_OP_IGNORE_UNEXPECTED_EOF))
         cw_SSL_CTX_set_options(pointer, options)
         var mode = CW_MODE_PARTIAL_WRITE | CW_MODE_MOVING_WRITE_BUFFER | CW_MODE_RELEASE_BUFFERS
@@ -151,7 +151,7 @@ struct ContextBuilder {
             cw_SSL_CTX_use_cert_and_key(
                 pointer, other.certificates[0].object.pointer, other.key.pointer, nil, 1) == 1
             && setList(CW_CTRL_SET_SIGNATURES_LIST, scheme)
-            // This limit must not apply to client certificates, so set their schemes separately.
+            // The line above also limits the schemes for client certificates, so set those schemes separately.
             && setList(CW_CTRL_SET_CLIENT_SIGNATURES_LIST, Self.clientSchemes)
         guard isSet else { throw fail("the identity \"\(identity.certificates[0])\" cannot be used") }
     }
@@ -213,9 +213,9 @@ struct ContextBuilder {
     private static let maximumEarlyData: UInt32 = 16_384
     private static let serverSessions = 1_024
 
-    /// Whether sessions may be resumed. Not by a server whose owner validates the clients: a client may send its
+    /// Whether sessions may be resumed. `false` for a server whose owner validates the clients: a client may send its
     /// certificate and the end of its handshake in one record, and OpenSSL then makes the ticket before the owner has
-    /// decided. With that ticket, a refused client would come back without a validation.
+    /// decided. With that ticket, a client that the owner refuses could connect again without a validation.
     private var isResuming: Bool {
         guard case .owner = settings.verifier, settings.side == .server, settings.peerAuthentication != .none else {
             return settings.isResumptionEnabled
@@ -233,8 +233,8 @@ struct ContextBuilder {
         case .server:
             cw_SSL_CTX_set_session_id_context(pointer, [UInt8]("causeway".utf8), 8)
             let hasTickets = isResuming && settings.areTicketsEnabled
-            // A handshake takes 25 times as long as creating a ticket. With one ticket per connection, a client gets as
-            // many tickets as it has open connections.
+            // Send one ticket per connection, so that a client has enough tickets for the connections that it opens at
+            // the same time. A ticket saves a handshake, which takes 25 times as long as creating the ticket.
             cw_SSL_CTX_set_num_tickets(pointer, hasTickets ? 1 : 0)
             guard settings.isEarlyDataEnabled, hasTickets, !settings.usesDatagrams else { break }
             // With early data each ticket is valid once, so the server must store issued tickets (RFC 8446 §8.1).

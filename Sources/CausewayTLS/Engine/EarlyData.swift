@@ -26,7 +26,7 @@ enum EarlyData {
         self = .sending(bytes, sentCount: sentCount)
     }
 
-    /// Removes and returns all content to send, sent or not.
+    /// Removes and returns all content to send, including content that was already sent.
     mutating func takeOutput() -> [UInt8] {
         guard case .sending(let bytes, _) = self else { return [] }
         self = .none
@@ -47,7 +47,7 @@ enum EarlyData {
         self = bytes.isEmpty ? .none : .received(bytes)
     }
 
-    /// Moves received content to `buffer`. Returns the number of bytes; `nil` if there is none to read.
+    /// Moves received content to `buffer`. Returns the number of bytes; `nil` if there is no content to read.
     mutating func takeInput(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
         guard case .received(var bytes) = self else { return nil }
         self = .none

@@ -1,6 +1,6 @@
 internal import CCausewayOpenSSL
 
-/// Sole owner of one connection's OpenSSL object and of the memory pipe that it reads and writes.
+/// Sole owner of one connection's OpenSSL object, and of the memory pipe through which that object reads and writes.
 struct LibraryConnection: ~Copyable {
     let ssl: OpaquePointer
     let pipe: OpaquePointer

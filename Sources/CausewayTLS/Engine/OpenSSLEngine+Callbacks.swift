@@ -98,7 +98,7 @@ extension OpenSSLEngine {
         return 0
     }
 
-    /// Staples the configured OCSP response. OpenSSL takes ownership of the copy.
+    /// Staples a copy of the configured OCSP response. OpenSSL takes ownership of the copy.
     fileprivate func sendStatus() -> CInt {
         guard let response = settings.stapledResponse, let copy = cw_CRYPTO_malloc(response.count, "causeway", 0) else {
             return CInt(CW_EXT_NO_ACK)

@@ -116,7 +116,8 @@ extension OpenSSLEngine {
         return taken
     }
 
-    /// Counts a record: each successful write produces one. TLS 1.2 cannot change keys.
+    /// Counts a record, because each successful write produces one. At the limit, updates the key. TLS 1.2 and DTLS
+    /// cannot update keys.
     private func countRecord() {
         guard case .open(let count) = writing else { return }
         guard count <= 1 else {
@@ -152,7 +153,7 @@ extension OpenSSLEngine {
 
     package var timeout: Duration? {
         guard usesDatagrams else { return nil }
-        // A timeval: seconds and microseconds.
+        // The members of a C `timeval`.
         var remaining = (seconds: 0, microseconds: 0)
         guard cw_SSL_ctrl(ssl, CInt(CW_CTRL_DTLS_GET_TIMEOUT), 0, &remaining) == 1 else { return nil }
         return .seconds(remaining.seconds) + .microseconds(remaining.microseconds)

@@ -10,7 +10,7 @@ package final class OpenSSLEngine: TLSEngine {
         /// `reference` is the name that the server's certificate must contain; `nil` without a host, or if no
         /// certificate can contain the host.
         case client(reference: ReferenceName?, sessionPeer: SessionCache.Peer?)
-        /// A DTLS client must return `cookie`, which proves its address (RFC 6347 §4.2.1). Empty over a stream.
+        /// A DTLS client must return `cookie` to prove its address (RFC 6347 §4.2.1). Over a stream, `cookie` is empty.
         case server(cookie: [UInt8])
     }
 
@@ -32,7 +32,7 @@ package final class OpenSSLEngine: TLSEngine {
         /// `chain` starts with the peer's own certificate and ends with the anchor.
         case acceptedByRules(PeerTrust, chain: [Certificate])
         case acceptedByOwner(PeerTrust)
-        /// The reason, because OpenSSL only reports that its callback returned an error.
+        /// The value is the reason, because OpenSSL only reports that its callback returned an error.
         case rejected(TLSFailure)
     }
 

@@ -2,7 +2,7 @@
 ///
 /// The owner passes in received bytes (``ciphertextArrived(_:_:)``), continues the handshake (``handshake()`` until the result is
 /// established, then ``read(into:)``), writes its content (``write(_:)``), and sends the resulting bytes (``sendCiphertext(_:)``).
-/// The owner must send after every call, because a handshake, a closure and a failure also produce bytes.
+/// The owner must send after every call, because a handshake, a close and a failure also produce bytes.
 ///
 /// Not `Sendable`: use from one thread at a time.
 package protocol TLSEngine: AnyObject {
@@ -39,7 +39,8 @@ package protocol TLSEngine: AnyObject {
 
     /// Reads available plaintext into `buffer`; with datagrams, one message.
     ///
-    /// Reading also processes tickets, closures, and retransmitted flights, so call this function after each arrival.
+    /// Reading also processes tickets, the peer's close, and retransmitted flights, so call this function after each
+    /// arrival.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> TLSReadResult
     /// Whether ``read(into:)`` may have a result. `false` after it has returned `needsCiphertext`, until more
     /// ciphertext arrives.

@@ -17,11 +17,11 @@ package struct TLSFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case certificateRequired
         /// The peer sent a fatal alert (RFC 8446 §6.2).
         case alert(UInt8)
-        /// No common protocol version.
+        /// The peers have no protocol version in common.
         case version
-        /// No common algorithm or other parameter.
+        /// The peers have no algorithm or other parameter in common.
         case negotiation
-        /// No common application protocol (RFC 7301 §3.2).
+        /// The peers have no application protocol in common (RFC 7301 §3.2).
         case applicationProtocol
         /// A record failed authentication: forged or damaged.
         case badRecord

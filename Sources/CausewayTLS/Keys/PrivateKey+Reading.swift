@@ -31,7 +31,7 @@ extension PrivateKey {
             throw TLSFailure(.badCertificate, "no curve has private keys of \(bytes.count) bytes")
         }
         let point = Array(bytes.dropLast(curve.byteCount))
-        // Without the point in the encoding, OpenSSL computes it from the value.
+        // Omit the point, so that OpenSSL computes the point from the private value.
         let key = DERWriter.sequence(DERWriter.integer([1]), DERWriter.bytes(Array(bytes.suffix(curve.byteCount))))
         self.init(
             try Self.parse(

@@ -2,7 +2,8 @@ internal import CCausewayOpenSSL
 
 /// SHA-256 by OpenSSL, with incremental input (FIPS 180-4 §6.2).
 ///
-/// OpenSSL uses the processor's SHA instructions, several times as fast as portable code. Not `Sendable`: use from one thread at a time.
+/// OpenSSL uses the processor's SHA instructions, which are several times as fast as portable code. Not `Sendable`: use
+/// from one thread at a time.
 package final class LibrarySHA256 {
     /// The digest size in bytes.
     package static let byteCount = 32

@@ -5,7 +5,7 @@ struct OutboundContent {
     enum Phase: Hashable {
         case open
         /// A close_notify follows the waiting content. `passesEnd` is `true` if the stage above has sent its final
-        /// content: the stage below must then end its direction too. Otherwise the connection only closes.
+        /// content: after the close_notify, the stage below must then end its direction too.
         case ending(passesEnd: Bool)
         case closeNotifySent(passesEnd: Bool)
         case endPassed
@@ -22,7 +22,7 @@ struct OutboundContent {
     var isEmpty: Bool { rest.isEmpty && piece.isEmpty }
     var count: Int { rest.count + piece.count }
 
-    /// Whether no content, close_notify or end follows the engine's unsent bytes.
+    /// Whether the engine's unsent bytes are the last bytes: no content, close_notify or end follows them.
     var isComplete: Bool { phase == .closeNotifySent(passesEnd: false) || phase == .endPassed }
 
     mutating func append(_ bytes: ByteChain) { rest.append(bytes) }

@@ -6,7 +6,7 @@ struct PlaintextQueue {
         case open
         /// The peer has sent a close_notify.
         case closed
-        /// The stage above has taken the end.
+        /// The end was delivered to the stage above.
         case delivered
     }
 
@@ -24,7 +24,7 @@ struct PlaintextQueue {
     /// Whether the peer has closed, so that nothing may be added.
     @inline(__always) var isClosed: Bool { end != .open }
 
-    /// The number of plaintext bytes, or datagram bytes, that the queue can still accept.
+    /// The number of bytes that the queue can still accept.
     @inline(__always) var room: Int {
         guard usesDatagrams else { return TLSStage.bufferLimit - stream.count }
         return messages.count < Self.maximumMessages ? TLSStage.bufferLimit - messages.byteCount : 0

@@ -1,6 +1,6 @@
 /// The time of a DTLS engine's next retransmission (RFC 6347 §4.2.4).
 struct RetransmissionTimer {
-    /// The time passed to the latest call of the stage.
+    /// The current time, as the caller stated it in the latest call to the stage.
     var now: Duration = .zero
     /// The time at which the retransmission is due; `nil` without a pending retransmission.
     private(set) var deadline: Duration?

@@ -8,8 +8,8 @@ struct TLSEventQueue {
     /// Whether there are key log lines. A handshake step on a background thread may be adding lines.
     var hasKeyLines: Bool { !keyLines.waiting.isEmpty }
 
-    /// A closure that the engine calls with each key log line. At that time the queue's owner is in exclusive use, so
-    /// the closure stores the lines in a separate object.
+    /// A closure that the engine calls with each key log line. During such a call, Swift's exclusivity rule forbids
+    /// access to the queue, so the closure stores the lines in a separate object.
     var keyLog: (String) -> Void {
         { [keyLines] in keyLines.waiting = keyLines.waiting + [$0] }
     }

@@ -4,7 +4,7 @@ internal import CausewayTypes
 /// A ``TLSStage``'s engine and queues.
 ///
 /// Received bytes are decrypted immediately while there is capacity, directly from the transport's buffer into the
-/// piece for the stage above. This detects closures, alerts and tickets even if the program does not read. Content is
+/// piece for the stage above. This detects a close, alerts and tickets even if the program does not read. Content is
 /// encrypted when the stage below requests it.
 struct TLSStageCore {
     enum Phase {
@@ -115,7 +115,7 @@ struct TLSStageCore {
         case .open: break
         case .aborted(let reason, _): return .failed(reason)
         case .failed(let reason):
-            // Deliver content received before a failure first.
+            // First deliver the content that was received before the failure.
             if plaintext.isEmpty { return .failed(reason.failure) }
         }
         return isClosing && isFlushed ? .closed : phase.status

@@ -20,7 +20,7 @@ struct CertificateRules {
 
     // MARK: Issuers
 
-    /// Returns the reason why this certificate must not sign others, or `nil`.
+    /// Returns the reason why `issuer` must not sign certificates; `nil` if it may.
     func objection(toIssuer issuer: ParsedCertificate, isAnchor: Bool) -> Objection? {
         let extensions = issuer.fields.extensions
         let constraints = extensions.basicConstraints
@@ -36,9 +36,9 @@ struct CertificateRules {
         if let usage = extensions.keyUsage, !usage.contains(.certificateSigning) {
             return Objection(.notAnAuthority, "its key usage")
         }
-        // An anchor may be a device's own certificate, which is not an authority. Two kinds of anchors without basic
-        // constraints are accepted: versions 1 and 2, which cannot have extensions, and anchors with a key usage, which
-        // was checked above.
+        // Check anchors too, because an anchor may be a device's own certificate and not an authority. Two kinds of
+        // anchors without basic constraints are accepted: versions 1 and 2, which cannot have extensions, and anchors
+        // with a key usage, which was checked above.
         let isAuthority = constraints?.isAuthority ?? (issuer.fields.version < 3 || extensions.keyUsage != nil)
         return isAuthority ? nil : Objection(.notAnAuthority, "it is not marked as an authority")
     }

@@ -10,7 +10,7 @@ struct ChainSearch {
     private let unreadable: TrustFailure?
 
     private var budget = VerificationBudget()
-    /// Signature check results, by both certificates' indices.
+    /// Signature check results, by the indices of child and issuer.
     private var checked: [Link: Bool] = [:]
     /// Names for comparison with name constraints, by certificate index.
     private var comparableNames: [Int: [ComparableName]] = [:]
@@ -76,7 +76,7 @@ struct ChainSearch {
     }
 
     /// Returns whether certificate `number` was allowed to sign, and did sign, the last certificate in `path`. The
-    /// signature is checked after the permission, because this check is expensive.
+    /// permission is checked first, because a signature check is expensive.
     private mutating func canSign(_ path: [Int], _ number: Int) -> Bool {
         let issuer = certificates[number]
         let (depth, isAnchor) = (path.count, certificates.isAnchor(number))
@@ -84,7 +84,7 @@ struct ChainSearch {
             note(.badIssuer, TrustFailure(objection.rule, issuer.certificate, depth: depth, detail: objection.detail))
             return false
         }
-        // Self-issued certificates do not count (RFC 5280 §6.1.4 (l)).
+        // Self-issued certificates do not count for the path length (RFC 5280 §6.1.4 (l)).
         let below = path.dropFirst().count { !certificates[$0].fields.isSelfIssued }
         if let limit = issuer.fields.extensions.basicConstraints?.pathLength, below > limit {
             note(
@@ -121,8 +121,8 @@ struct ChainSearch {
         return isSigned
     }
 
-    /// Records a failed signature check. If the key identifiers differ, the issuer is a different authority with the
-    /// same name, and a missing issuer is reported.
+    /// Records a failed signature check. If the key identifiers differ, `issuer` is a different authority with the same
+    /// name, so the failure states that the issuer is missing.
     private mutating func noteForeignKey(_ child: ParsedCertificate, _ issuer: ParsedCertificate, at path: [Int]) {
         let wanted = child.fields.extensions.keyIdentifiers.authority
         let own = issuer.fields.extensions.keyIdentifiers.subject
@@ -157,7 +157,7 @@ struct ChainSearch {
     /// Compares each certificate's names with the constraints from all authorities above it (RFC 5280 §6.1.3 (b), (c)).
     private mutating func constraintFailure(of numbers: [Int], _ chain: [ParsedCertificate]) -> TrustFailure? {
         for (depth, parsed) in chain.enumerated() {
-            // Self-issued certificates are exempt, except the peer's own.
+            // Self-issued certificates are exempt from name constraints, except the peer's own certificate.
             guard depth == 0 || !parsed.fields.isSelfIssued else { continue }
             let above = chain[(depth + 1)...].compactMap(\.fields.extensions.nameConstraints)
             guard !above.isEmpty else { continue }

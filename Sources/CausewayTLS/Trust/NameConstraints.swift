@@ -30,7 +30,7 @@ struct NameConstraints: Sendable {
         try DERReader.all(content) { reader throws(DERError) in
             var tree = DERReader(try reader.next(DERTag.sequence))
             let base = try GeneralName(try tree.next())
-            // RFC 5280 does not allow a minimum or maximum depth, so a subtree with one is rejected.
+            // RFC 5280 does not allow a minimum or maximum depth, so a subtree with such a depth is rejected.
             try tree.end()
             add(base.kind, try NameSubtree(base))
         }

@@ -21,7 +21,7 @@ enum StapledStatus: Equatable {
     ///   - der: The response; `nil` if there was none.
     ///   - leaf: The certificate.
     ///   - issuer: The certificate that signed `leaf`. It must have signed the response, or authorized the signing certificate.
-    ///   - time: The validation time in seconds since 1970; `nil` for now.
+    ///   - time: The validation time in seconds since 1970; `nil` for the current time.
     init(_ der: [UInt8]?, leaf: Certificate, issuer: Certificate, time: Int64?) {
         guard let der, !der.isEmpty else {
             self = .unusable("there was no OCSP response")

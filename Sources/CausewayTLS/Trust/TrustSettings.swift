@@ -19,7 +19,7 @@ package struct TrustSettings: Hashable, Sendable {
     /// If not empty, a valid chain must also contain a key whose ``Certificate/publicKeyPin`` is in this set.
     package var pins: Set<[UInt8]> = []
     package var exceptions: Set<Exception> = []
-    /// The validation time in seconds since 1970; `nil` for now.
+    /// The validation time in seconds since 1970; `nil` for the current time.
     package var time: Int64?
 
     package init() {}

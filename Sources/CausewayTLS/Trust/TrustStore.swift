@@ -60,13 +60,13 @@ final class SystemAnchors: Sendable {
     }
 }
 
-/// Locations of the system's authorities.
+/// Locations of the system's authority certificates.
 struct SystemAnchorPlaces {
     var files: [String]
     var folders: [String]
 
-    /// Uses `SSL_CERT_FILE` and `SSL_CERT_DIR` (directories separated by colons) if set, otherwise the locations on
-    /// known distributions.
+    /// Uses the variables `SSL_CERT_FILE` and `SSL_CERT_DIR` (directories separated by colons). If both are empty or
+    /// missing, uses the locations on known distributions.
     init(environment: [String: String]) {
         let file = environment["SSL_CERT_FILE"] ?? ""
         let folder = environment["SSL_CERT_DIR"] ?? ""
@@ -90,7 +90,8 @@ struct SystemAnchorPlaces {
     private static let largestFile = 16 << 20
     private static let maximumFiles = 4_096
 
-    /// Returns the DER certificates from the first file that contains any, otherwise from the first such directory.
+    /// Returns the DER certificates from the first file that contains any. If there is no such file, returns those from
+    /// the first directory that contains any.
     func read() -> [[UInt8]] {
         for file in files {
             let found = Self.certificates(inFile: file)
