@@ -1,8 +1,8 @@
 /// A status of the DNS-SD interfaces: 0 (``kDNSServiceErr_NoError``) or a negative number.
 public typealias DNSServiceErrorType = Int32
 
-// The constants are `Int` although the codes have 32 bits, because Swift imports Apple's header that way. Programs that compare, convert or
-// switch over them then compile unchanged.
+// The constants are `Int` although the codes have 32 bits, because Swift imports Apple's header that way. Programs that
+// compare, convert or switch over the constants then compile unchanged.
 
 /// Success.
 public let kDNSServiceErr_NoError: Int = 0

@@ -103,7 +103,7 @@ extension IPv6Address {
             guard let gap else { return count == 8 ? (high, low) : nil }
             // "::" stands for at least one group of zeros (RFC 4291 §2.2).
             guard count < 8 else { return nil }
-            // The groups are right-aligned. Move those before the gap to the left.
+            // The groups are right-aligned. Move the groups before the `::` to the left.
             let groups = UInt128(high) << 64 | UInt128(low)
             let after = UInt128(16 * (count - gap))
             let tail = groups & ((1 << after) - 1)

@@ -34,7 +34,7 @@ public struct IPv6Address: IPAddress, Hashable, CustomDebugStringConvertible {
         case siteLocal = 5
         /// Organization-local scope: one organization's sites.
         case organizationLocal = 8
-        /// Global scope.
+        /// Global scope: the whole Internet.
         case global = 0x0e
     }
 

@@ -5,11 +5,11 @@ extension NWInterface {
     ///
     /// - Returns: `nil` if there is currently no interface with that name.
     package init?(name: String) {
-        // A NUL would truncate the name, so that another interface could match.
+        // A zero byte would truncate the name, so that another interface could match.
         guard !name.isEmpty, name.utf8.count < Int(CAUSEWAY_INTERFACE_NAME_SIZE), !name.utf8.contains(0) else {
             return nil
         }
-        // Look up by index: the kernel also accepts alternative names, but the value must have the main name.
+        // The name may be an alternative name, but the value must have the main name, so look up by index.
         self.init(index: Int(unsafe causeway_interface_index(name)))
     }
 
@@ -33,7 +33,7 @@ extension NWInterface {
 }
 
 extension NWInterface.InterfaceType {
-    /// Determines the type of an interface from the kernel's information in sysfs.
+    /// Determines an interface's type from sysfs.
     ///
     /// - Parameter directory: The directory with a subdirectory for each interface.
     package init(ofInterface name: String, in directory: String = "/sys/class/net") {

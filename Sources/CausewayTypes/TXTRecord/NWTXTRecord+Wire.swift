@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 
 extension NWTXTRecord {
-    /// Parses length-prefixed strings. Returns `nil` if a length points past the end (RFC 1035 §3.3.14).
+    /// Parses length-prefixed strings. Returns `nil` if a string extends past the end (RFC 1035 §3.3.14).
     static func parse(_ data: Data) -> [Pair]? {
         var pairs: [Pair] = []
         var seen: Set<String> = []

@@ -69,11 +69,11 @@ public struct NWTXTRecord: Sendable {
         firstIndex(of: key).map { pairs[$0].entry }
     }
 
-    /// Adds a key, or replaces its value and the case of its letters.
+    /// Adds a key with its value, or replaces the value and the spelling (case) of an existing key.
     ///
-    /// - Returns: `false`, without a change, if the key is invalid: empty, or with `=` or characters other than printable ASCII (RFC 6763
-    ///   §6.4). Also `false` if key and value exceed 255 bytes, if the record would exceed 65535 bytes, or if the record holds bytes in
-    ///   another format.
+    /// - Returns: `false`, without a change, if the key is invalid: it is empty, or has `=` or characters other than
+    ///   printable ASCII (RFC 6763 §6.4). Also `false` if key and value together exceed 255 bytes, if the record would
+    ///   exceed 65535 bytes, or if the record holds bytes in another format.
     @discardableResult
     public mutating func setEntry(_ entry: NWTXTRecord.Entry, for key: String) -> Bool {
         guard case .pairs(var pairs) = content, Self.isValid(key: key) else { return false }

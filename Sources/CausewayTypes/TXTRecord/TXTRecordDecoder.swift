@@ -23,7 +23,7 @@ public struct TXTRecordDecoder: Sendable {
     }
 }
 
-/// Decodes a type with keys.
+/// Decodes a type whose coding keys are keys of the record.
 private struct RecordDecoder: Decoder {
     let record: NWTXTRecord
     var codingPath: [any CodingKey] { [] }

@@ -1,8 +1,9 @@
 extension FixedWidthInteger {
-    /// Parses a number of ASCII digits. The standard initializers also accept a sign, which the text formats of protocols do not.
+    /// Parses a number of ASCII digits. The standard library's initializers also accept a sign, which the text formats
+    /// of protocols do not permit.
     ///
     /// - Parameter radix: The base, at most 16.
-    /// - Returns: `nil` without digits, for another character, and for a number that the type cannot represent.
+    /// - Returns: `nil` if the text is empty or has another character, or if the type cannot represent the number.
     @inlinable package init?(digits: some Sequence<UInt8>, radix: UInt8 = 10) {
         var number: Self = 0
         var isEmpty = true

@@ -27,7 +27,8 @@ package struct PrintableText: Hashable, Sendable {
         self.init(trusted: lines.map { Self.escaped($0) }.joined(separator: "\n"))
     }
 
-    /// Creates a report from this program's text and keeps its line breaks and tabs. Do not pass text in which a peer could insert them.
+    /// Creates a report from this program's text and keeps its line breaks and tabs. Do not pass text in which a peer
+    /// could insert line breaks.
     package init(report text: some StringProtocol) {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             line.split(separator: "\t", omittingEmptySubsequences: false).map { Self.escaped($0) }.joined(
