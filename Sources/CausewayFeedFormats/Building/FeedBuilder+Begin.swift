@@ -27,7 +27,7 @@ extension FeedBuilder {
                 }
             }
         case "psc_chapter": beginChapter(attributes)
-        // Read at the start tag, because a narrower category may be nested in the element.
+        // Read the category at the start tag, because a narrower category may be nested in the element.
         case "itunes_category": readCategory(key, attributes["text"] ?? "", attributes)
         case let key where roles.contains(.place): progress.shape.begin(key, attributes)
         default: break
@@ -83,7 +83,7 @@ extension FeedBuilder {
 
     private mutating func beginItem(_ attributes: FeedAttributes) {
         guard !parts.contains(.source) else { return }
-        // A nested item is the next item: the end tag before it is missing.
+        // An item inside an item is the next item: the end tag of the outer item is missing.
         endItem()
         if feed.format == .unknown { feed.format = .rss }
         item = FeedItem()
@@ -94,7 +94,7 @@ extension FeedBuilder {
         readShortForm(attributes)
     }
 
-    /// Reads CDF attributes.
+    /// Reads the attributes that CDF has instead of child elements.
     private mutating func readShortForm(_ attributes: FeedAttributes) {
         guard feed.format == .cdf else { return }
         if let href = attributes["href"] {
@@ -107,7 +107,7 @@ extension FeedBuilder {
     private mutating func beginChapter(_ attributes: FeedAttributes) {
         guard let start = attributes["start"], let title = attributes["title"], (item?.chapters.count ?? 1000) < 1000
         else { return }
-        // Only the first chapter list counts.
+        // Only the item's first chapter list is used.
         guard frames.last?.surroundings.isInChapters == true, !progress.hasChapters else { return }
         let link = attributes["href"].map { resolve($0) }
         let chapter = FeedChapter(start: start, title: title, link: link, image: attributes["image"])

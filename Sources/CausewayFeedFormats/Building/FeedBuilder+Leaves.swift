@@ -108,7 +108,7 @@ extension FeedBuilder {
         return true
     }
 
-    /// Reads "start=...;end=...;scheme=...".
+    /// Reads a validity period in the form "start=...;end=...;scheme=...".
     private mutating func readValidity(_ value: String) {
         for part in value.utf8.split(separator: 0x3B, maxSplits: 8).prefix(8) {
             let pair = part.split(separator: 0x3D, maxSplits: 1).map { XMLCharacters.trimmed(String(Substring($0))) }
@@ -123,13 +123,13 @@ extension FeedBuilder {
     }
 
     private mutating func readPlace(_ key: String, _ value: String) -> Bool {
-        // Parsing numbers costs more than reading their bytes.
+        // Charge for the numbers, because parsing them costs more than reading their bytes.
         guard spend(value.utf8.count / 2) else { return true }
         if let place = progress.shape.end(key, value) { item?.place = place }
         return true
     }
 
-    /// Fixed cost per element in bytes, in addition to its text.
+    /// An element's fixed cost in bytes, in addition to the bytes of its text.
     private static let elementByteCount = 48
 
     private mutating func readExtension(_ key: String, _ value: String, _ attributes: FeedAttributes) {

@@ -32,7 +32,7 @@ extension FeedBuilder {
 
     private mutating func readLinkElement(_ value: String, _ attributes: FeedAttributes) {
         let target = attributes["href"] ?? value
-        // An empty reference means the base URL.
+        // An empty reference is valid only as `href`, where it means the base URL.
         guard !target.isEmpty || (attributes.raw("href") != nil && base != nil) else { return }
         let relation = attributes["rel"] ?? "alternate"
         let standard = relation == "self" ? "application/atom+xml" : "text/html"

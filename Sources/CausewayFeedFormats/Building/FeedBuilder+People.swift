@@ -44,7 +44,7 @@ extension FeedBuilder {
     /// Parses a person from a text such as "name (mail)", "mail (name)" or "name <mail>".
     static func person(_ text: String) -> FeedPerson {
         guard !text.isEmpty else { return FeedPerson() }
-        // Works on bytes, because characters cost fifty times as much.
+        // Work on bytes, because processing characters takes fifty times as long.
         let bytes = Array(text.utf8)
         let words = bytes.split { XMLCharacters.isSpace($0) || mailEnds.contains($0) }
         guard let mail = words.first(where: isMail) else { return FeedPerson(name: text) }

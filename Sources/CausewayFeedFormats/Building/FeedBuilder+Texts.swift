@@ -3,7 +3,7 @@ internal import CausewayXML
 extension FeedBuilder {
     /// Ends a text construct.
     mutating func end(_ captured: MarkupCapture, _ frame: Frame) {
-        // Count the text before it is cleaned, because removed parts cost time too.
+        // Count the text's bytes before unsafe parts are removed, because the removal costs time too.
         guard keep(captured.bytes.count) else { return }
         let isContainer = feed.format == .atom10 && captured.type == "application/xhtml+xml"
         var text = TextConstruct.text(
@@ -51,7 +51,7 @@ extension FeedBuilder {
         if context == .item, isFirst, isDirect, let present = item?.core.summary, progress.summaryKey == key,
             present != text
         {
-            // A second description is the full content.
+            // If an item has two summaries or two descriptions, the second is the full content.
             return storeContent(text)
         }
         let isDirect = isDirect

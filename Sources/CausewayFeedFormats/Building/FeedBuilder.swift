@@ -3,7 +3,7 @@ internal import CausewayXML
 /// Builds a feed from a document's XML events.
 ///
 /// Elements are identified by namespace, so that every prefix works. Text constructs are captured whole. Other elements
-/// are containers, or leaves whose text becomes a property.
+/// are containers of elements, or contain only text, which becomes a property.
 struct FeedBuilder: Sendable {
     /// An open element.
     struct Frame: Sendable {
@@ -31,7 +31,7 @@ struct FeedBuilder: Sendable {
         var markup: Int
         /// Bytes of stored text.
         var keptByteCount = 0
-        /// The exceeded limit, which ends the feed.
+        /// The limit that was exceeded, if any. Nothing is read after this.
         var excess: FeedProblem?
     }
 
@@ -49,7 +49,8 @@ struct FeedBuilder: Sendable {
         case feed, item, source
     }
 
-    /// The open parts, as flags, which are cheaper to test than the parts themselves.
+    /// Flags that tell which objects are open: an item, its source, a person, an image, a captured text. Testing a flag
+    /// is cheaper than testing the object itself.
     struct Parts: OptionSet, Sendable {
         let rawValue: UInt8
 
@@ -60,7 +61,7 @@ struct FeedBuilder: Sendable {
         static let capture = Parts(rawValue: 16)
     }
 
-    /// The current position.
+    /// The position in the document, the flags for the open objects, and the cached element keys.
     private struct Position: Sendable {
         var place = XMLPlace()
         var parts: Parts = []
@@ -91,7 +92,7 @@ struct FeedBuilder: Sendable {
         feed.language = document.language
     }
 
-    /// The open parts.
+    /// Flags that tell which objects are open.
     var parts: Parts {
         get { position.parts }
         set { position.parts = newValue }
@@ -109,7 +110,7 @@ struct FeedBuilder: Sendable {
     /// The object to which the current element's properties belong.
     var context: Context { parts.contains(.source) ? .source : parts.contains(.item) ? .item : .feed }
 
-    /// The current element's parent.
+    /// The key of the current element's parent.
     var parent: String { frames.dropLast().last?.key ?? "" }
 
     /// Records the exceeded limit. The rest of the document is not read.
@@ -139,7 +140,7 @@ struct FeedBuilder: Sendable {
         let roles = FeedElementRoles(key)
         let attributes = FeedAttributes(attributes, &position.keys, maximumByteCount: budget.openByteCount)
         budget.openByteCount -= attributes.byteCount
-        // Every byte in a long reference is read several times.
+        // Charge for long attributes, because every byte in a long reference is read several times.
         if attributes.byteCount > 1024 { _ = spend(attributes.byteCount / 32) }
         var surroundings = frames.last?.surroundings ?? Surroundings()
         if key == "textinput" { surroundings.isInTextInput = true }
@@ -166,7 +167,7 @@ struct FeedBuilder: Sendable {
         return tag.isEmpty ? nil : String(decoding: tag.map { $0 == 0x5F ? 0x2D : $0 }, as: UTF8.self)
     }
 
-    /// Maximum language tag length in bytes (RFC 5646 §4.4.1 needs 35).
+    /// Maximum language tag length in bytes. RFC 5646 §4.4.1 requires at least 35.
     static let languageByteCount = 64
 
     private mutating func text(_ bytes: [UInt8]) {
@@ -196,15 +197,15 @@ struct FeedBuilder: Sendable {
         if let ended = frames.popLast() { budget.openByteCount += ended.attributes.byteCount + ended.text.count }
     }
 
-    /// Charges `parts` units for content that costs more time than its bytes show. Returns `false` if the budget is
-    /// exhausted.
+    /// Charges `parts` units for content that takes more time than its byte count suggests. Returns `false` if the
+    /// budget is exhausted.
     mutating func spend(_ parts: Int) -> Bool {
         budget.markup -= parts
         if budget.markup <= 0 { exceed("more than \(limits.markup) tags, attributes and other parts in texts") }
         return budget.markup > 0
     }
 
-    /// Charges a text to store. Returns `false` if the byte limit is exceeded.
+    /// Adds a text's byte count to the count of stored bytes. Returns `false` if the limit was exceeded before.
     mutating func keep(_ byteCount: Int) -> Bool {
         guard budget.keptByteCount <= limits.totalByteCount else {
             exceed("more than \(limits.totalByteCount) bytes of text")

@@ -4,19 +4,19 @@ internal import CausewayXML
 struct FeedElementRoles: OptionSet, Sendable {
     let rawValue: UInt16
 
-    /// The start tag is read.
+    /// The builder reads the element's start tag.
     static let start = Self(rawValue: 1)
     /// The element is a text construct, which is captured.
     static let text = Self(rawValue: 1 << 1)
-    /// The element contains others, or ends a part.
+    /// The element contains other elements, or its end tag completes an object such as an item or a person.
     static let container = Self(rawValue: 1 << 2)
     static let date = Self(rawValue: 1 << 3)
     static let link = Self(rawValue: 1 << 4)
     static let category = Self(rawValue: 1 << 5)
     static let podcast = Self(rawValue: 1 << 6)
-    /// A feed property.
+    /// The element is a feed property.
     static let property = Self(rawValue: 1 << 7)
-    /// A GeoRSS shape or a part of one.
+    /// The element is a GeoRSS shape or a part of a shape.
     static let place = Self(rawValue: 1 << 8)
 
     init(rawValue: UInt16) { self.rawValue = rawValue }

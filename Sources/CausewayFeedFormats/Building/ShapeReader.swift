@@ -22,7 +22,7 @@ struct ShapeReader: Sendable {
         if let count = attributes["srsdimension"].flatMap({ Int($0) }) { dimension = count == 3 ? 3 : 2 }
         if let system = attributes["srsname"] {
             let code = system.split(separator: ":").last.flatMap { Int($0) } ?? 4326
-            // Geographic coordinate systems write the latitude first, projections the easting.
+            // Geographic coordinate systems write the latitude first. Projections write the easting first.
             isProjected = !(4000..<5000).contains(code)
         }
     }

@@ -21,10 +21,12 @@ enum TextConstruct {
     ///
     /// - Parameters:
     ///   - capture: The element's content.
-    ///   - isAtom: Whether plain text stays plain. RSS does not state whether a text is HTML, so the text is examined.
+    ///   - isAtom: Whether plain text stays plain. RSS does not state whether a text is HTML, so without `isAtom` the
+    ///     text is examined.
     ///   - isContainer: Whether the outer `div` does not belong to the text (RFC 4287 §3.1.1.3).
     ///   - base: The base URL for relative references.
-    ///   - budget: The remaining tags and attributes. The text is cut where none remain.
+    ///   - budget: The number of tags and attributes that may still be processed. When it is used up, the rest of the
+    ///     text is cut off.
     static func text(
         _ capture: MarkupCapture, isAtom: Bool, isContainer: Bool, base: String?, budget: inout Int
     ) -> FeedText {
@@ -60,7 +62,7 @@ enum TextConstruct {
         guard text.hasPrefix("<div"), text.hasSuffix("</div>"), let end = text.utf8.firstIndex(of: 0x3E) else {
             return text
         }
-        // "<div/>" and several `div` elements in a row remain.
+        // Do not remove "<div/>", or one of several `div` elements in a row.
         let inner = text[text.index(after: end)...].dropLast(6)
         var depth = 0
         var tokens = HTMLTokens(Array(inner.utf8))
@@ -76,7 +78,7 @@ enum TextConstruct {
     }
 }
 
-/// Base64 (RFC 4648 §4). Characters outside the alphabet are skipped.
+/// Decodes Base64 (RFC 4648 §4). Skips characters outside the alphabet.
 enum Base64 {
     static func decode(_ text: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []

@@ -2,7 +2,7 @@ package import FoundationEssentials
 
 /// Parses feed dates: RFC 822, RFC 3339, the W3C profile of ISO 8601, `asctime`, and other forms found in feeds.
 ///
-/// Independent of the locale. A date without a zone is in UTC.
+/// The result does not depend on the locale. A date without a zone is in UTC.
 package enum FeedDateParser {
     /// Parses a date; `nil` if the text has no known form.
     package static func date(_ text: String) -> Date? {
@@ -25,7 +25,7 @@ struct DateFields: Sendable {
     var hour = 0
     var minute = 0
     var second = 0.0
-    /// Seconds east of UTC.
+    /// The zone's offset in seconds, positive east of UTC.
     var offset = 0
 
     /// The seconds since 1970, or `nil` if a field has no valid value.
@@ -36,7 +36,7 @@ struct DateFields: Sendable {
         return Double(days * 86_400 + hour * 3600 + minute * 60 - offset) + second
     }
 
-    /// Returns the days since 1970-01-01. Years start in March here, so that the leap day is the last day.
+    /// Returns the days since 1970-01-01. Years start in March here, so that the leap day is the last day of a year.
     static func days(year: Int, month: Int, day: Int) -> Int {
         let shifted = month <= 2 ? year - 1 : year
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400
@@ -81,7 +81,8 @@ struct DateFields: Sendable {
         }
     }
 
-    /// Returns the number after a date separator. A number before ":" belongs to the time.
+    /// Removes and returns the number after a date separator; `nil` if there is none, or if ":" follows the number,
+    /// which then belongs to the time.
     private static func numberAfterSign(_ list: inout ArraySlice<DateTokens.Token>) -> (number: Int, digits: Int)? {
         var rest = list
         while case .sign(let byte)? = rest.first, byte == 0x2D || byte == 0x2F || byte == 0x2E || byte >= 0x80 {
@@ -217,7 +218,7 @@ extension DateFields {
 
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
-    /// Zones by name, in minutes east of UTC (RFC 822 §5.1, and others in use).
+    /// Zones by name, in minutes east of UTC: the zones of RFC 822 §5.1, and other zones in use.
     private static let zones: [String: Int] = [
         "z": 0, "ut": 0, "utc": 0, "gmt": 0, "wet": 0, "est": -300, "edt": -240, "cst": -360, "cdt": -300, "mst": -420,
         "mdt": -360,
@@ -237,13 +238,13 @@ struct DateTokens: Sendable {
         case number(Int, digits: Int)
         /// A word in lower case.
         case word(String)
-        /// Another character, without white space. 0x80 stands for any non-ASCII character.
+        /// Any other character except white space. 0x80 stands for any byte of a non-ASCII character.
         case sign(UInt8)
     }
 
     private(set) var list: [Token] = []
 
-    /// Splits at most a text's first 96 bytes.
+    /// Splits a text. Ignores all bytes after the first 96.
     init(_ text: String) {
         var rest = Array(text.utf8.prefix(96))[...]
         list.reserveCapacity(16)

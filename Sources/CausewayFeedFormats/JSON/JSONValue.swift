@@ -7,7 +7,7 @@ enum JSONValue: Equatable, Sendable {
     case boolean(Bool)
     case null
 
-    /// Returns an object member.
+    /// Returns an object's member with this name; `nil` if there is none, or for other values.
     subscript(_ name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members[name]
@@ -21,7 +21,7 @@ enum JSONValue: Equatable, Sendable {
         }
     }
 
-    /// An array's elements.
+    /// An array's elements; empty for other values.
     var elements: [JSONValue] {
         guard case .array(let elements) = self else { return [] }
         return elements
@@ -120,7 +120,7 @@ struct JSONReader: Sendable {
             }
             let start = index
             let value = value(depth: depth + 1)
-            // Keep the first members of an object that the end of the document truncates.
+            // If the document ends inside this element, keep the part of it that was read.
             if problem == nil || index > start { elements.append(value) }
             skipSpace()
             guard take(0x2C) || (index < bytes.count && bytes[index] == 0x5D) else {
@@ -191,7 +191,7 @@ struct JSONReader: Sendable {
     private mutating func unit() -> UInt32? {
         guard index + 4 <= bytes.count else { return nil }
         let digits = bytes[index..<(index + 4)]
-        // `UInt32` would accept a sign.
+        // Reject a sign, which `UInt32` would accept.
         guard digits.first != 0x2B, digits.first != 0x2D,
             let value = UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
         else { return nil }

@@ -85,7 +85,8 @@ public struct FeedParser {
         reader.isEnded || builder.budget.excess != nil || decoder.isExhausted || isTooLarge
     }
 
-    /// The document's cost so far, in units of about equal cost. Input that is much cheaper per byte does not count.
+    /// The document's cost so far, in units of about equal processing time. Input that takes much less time per byte is
+    /// not counted.
     package var cost: Int { reader.work.stepCount + reader.work.markupCount + limits.markup - builder.budget.markup }
 
     private mutating func appendSlice(_ bytes: [UInt8]) {
@@ -97,7 +98,7 @@ public struct FeedParser {
 
     private mutating func read(_ text: [UInt8]) {
         if kind == .undecided {
-            // White space before the document counts in positions.
+            // Pass on white space before the document, because positions include it.
             guard let first = text.first(where: { !XMLCharacters.isSpace($0) }) else {
                 return reader.read(text) { builder.take($0, at: $1) }
             }

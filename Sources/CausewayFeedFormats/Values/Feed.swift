@@ -3,7 +3,7 @@ public enum FeedFormat: String, Hashable, Sendable, CaseIterable {
     case rss090, rss091, rss092, rss093, rss094, rss10, rss20
     /// Netscape's RSS 0.91, identified by its document type.
     case rss091Netscape
-    /// RSS without a version, or with an unknown one.
+    /// RSS without a version, or with an unknown version.
     case rss
     case atom01, atom02, atom03, atom10
     /// Atom with an unknown version.

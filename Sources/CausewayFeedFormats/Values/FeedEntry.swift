@@ -8,7 +8,7 @@ public struct FeedCore: Hashable, Sendable {
     public var subtitle: FeedText?
     /// The description or summary.
     public var summary: FeedText?
-    /// The links, the main one with the relation `alternate`.
+    /// The links. The main link has the relation `alternate`.
     public var links: [FeedLink] = []
     /// The people.
     public var people = FeedPeople()
@@ -22,8 +22,8 @@ public struct FeedCore: Hashable, Sendable {
     public var image: FeedImage?
     /// The podcast properties.
     public var podcast = FeedPodcast()
-    /// The texts of elements without a property here, by name: `prefix_name` in lower case, or the name alone without a
-    /// namespace. The usual prefixes are used, even if the feed uses other prefixes.
+    /// The texts of elements without a property here, by key in lower case: `prefix_name`, or `name` for an element
+    /// without a namespace. The keys have the usual prefixes, even if the feed uses other prefixes.
     public var extensions: [String: String] = [:]
 
     /// Creates an empty value.
@@ -48,7 +48,7 @@ public struct FeedCore: Hashable, Sendable {
 public struct FeedItem: Hashable, Sendable {
     /// Properties common to feeds and items.
     public var core = FeedCore()
-    /// The contents. Atom and RSS permit at most one, but old feeds have several parts or forms.
+    /// The contents. Atom and RSS permit at most one content, but old feeds have several parts or forms.
     public var contents: [FeedText] = []
     /// The item's source feed (RFC 4287 §4.2.11).
     public var source: Feed? {

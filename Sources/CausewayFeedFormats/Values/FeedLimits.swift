@@ -5,23 +5,23 @@
 /// more than plain text is counted. A limit that ends the document is reported in ``Feed/problems``, and the items
 /// before it are kept.
 public struct FeedLimits: Hashable, Sendable {
-    /// Maximum item count. One more ends the document.
+    /// Maximum item count. The next item ends the document.
     public var items = 20_000
     /// Maximum bytes per content or summary. The rest is cut off.
     public var textByteCount = 1024 * 1024
     /// Maximum bytes per title or other short text. The rest is cut off.
     public var titleByteCount = 64 * 1024
-    /// Maximum bytes in all texts together. More end the document.
+    /// Maximum bytes in all texts together. Exceeding the limit ends the document.
     public var totalByteCount = 32 * 1024 * 1024
-    /// Maximum number of tags, attributes and uncommon references in the document, of which a namespace declaration
-    /// counts twice. A second budget of this size applies to HTML and costly parts in its texts: keywords, every 2
-    /// bytes of positions, every 8 bytes of dates and people, every 32 bytes of long attributes, and images, which
-    /// count four times. If either budget is exceeded, the document ends.
+    /// Maximum number of tags, attributes and uncommon references in the document. A namespace declaration counts
+    /// twice. A second budget of this size applies to HTML in texts and to costly content: each keyword, every 2 bytes
+    /// of positions, every 8 bytes of dates and people, and every 32 bytes of long attributes count once; each image
+    /// counts four times. If either budget is exceeded, the document ends.
     public var markup = 1_500_000
-    /// Maximum bytes in a JSON Feed document, which is parsed as a whole. A longer one is an error.
+    /// Maximum bytes in a JSON Feed document, which is parsed as a whole. A longer document is an error.
     public var jsonByteCount = 4 * 1024 * 1024
-    /// RSS or Atom names for element names in the document: `["headline": "title"]`. With this map, feeds in another
-    /// vocabulary can be parsed.
+    /// Maps element names in the document to RSS or Atom names: `["headline": "title"]`. With this map, feeds in
+    /// another vocabulary can be parsed.
     public var tagMap: [String: String] = [:]
 
     /// Creates the default limits.

@@ -27,7 +27,8 @@ public struct FeedPerson: Hashable, Sendable {
 public struct FeedLink: Hashable, Sendable {
     /// The relation (RFC 4287 §4.2.7.2): `alternate`, `enclosure`, `self` and others.
     public var relation: String
-    /// The target, absolute if the feed has a base. A string, because not every link is a valid URL; see ``url``.
+    /// The target, absolute if the feed has a base. The type is a string, because some links are not valid URLs; see
+    /// ``url``.
     public var href: String
     /// The media type.
     public var type: String?
