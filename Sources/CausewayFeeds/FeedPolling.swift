@@ -14,7 +14,7 @@ struct FeedPolling: Sendable {
 
     /// Maximum number of item identities to keep. Older identities are discarded.
     static let maximumSeen = 50_000
-    /// The longest wait, even if a feed requests more.
+    /// The longest wait, even if a feed or server requests a longer wait.
     static let maximumWait: Duration = .seconds(7 * 86_400)
 
     init(interval: Duration) { self.interval = max(interval, .seconds(1)) }
@@ -47,7 +47,7 @@ struct FeedPolling: Sendable {
         return min(afterSkipped(wait, now: now), Self.maximumWait)
     }
 
-    /// Returns how long to wait after a failure: doubles each time, up to a day.
+    /// Returns how long to wait after a failure. The wait doubles with each failure in a row, up to a day.
     mutating func waitAfterFailure(retryAfter: Duration?) -> Duration {
         failures = min(failures + 1, 10)
         let wait = min(interval * (1 << failures), .seconds(86_400))
@@ -59,11 +59,11 @@ struct FeedPolling: Sendable {
         guard schedule.skippedHours.count < 24, schedule.skippedDays.count < 7 else { return wait }
         let start = now.timeIntervalSince1970 + wait / .seconds(1)
         var end = start
-        // A week has 168 hours; at least one is permitted.
+        // A week has 168 hours. At least one of them is not skipped, so this loop finds it.
         for _ in 0..<169 {
             let hours = Int((end / 3600).rounded(.down))
             let days = Int((end / 86_400).rounded(.down))
-            // 1970-01-01 was a Thursday, which is day 5.
+            // 1970-01-01 was a Thursday. Thursday is day 5 of `skippedDays`.
             let day = ((days + 4) % 7 + 7) % 7 + 1
             guard schedule.skippedHours.contains((hours % 24 + 24) % 24) || schedule.skippedDays.contains(day) else {
                 break

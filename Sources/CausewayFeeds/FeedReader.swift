@@ -81,7 +81,7 @@ public struct FeedReader: Sendable {
     public func updates() -> FeedUpdates { FeedUpdates(reader: self) }
 
     func answer(_ url: URL, _ validators: FeedValidators) async throws -> FeedFetch {
-        // The reader sends validators itself, without a cache, so that it sees status 304.
+        // The reader sends the validators itself and uses no cache, so that it receives status 304.
         var request = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData)
         request.setValue(
             "application/atom+xml, application/rss+xml, application/feed+json, application/xml;q=0.9, text/xml;q=0.8, */*;q=0.1",
@@ -115,7 +115,7 @@ struct FeedFetch: Sendable {
         return nil
     }
 
-    /// How long to wait (`Retry-After`). A date counts from the response's `Date` field.
+    /// How long to wait (`Retry-After`). If the value is a date, the wait begins at the response's `Date`.
     var retryAfter: Duration? {
         guard let field = fields["retry-after"]?.trimmingCharacters(in: .whitespaces) else { return nil }
         if let seconds = Int64(digits: field) { return .seconds(min(seconds, 31_536_000)) }

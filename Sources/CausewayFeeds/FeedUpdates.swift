@@ -7,7 +7,7 @@ public struct FeedUpdates: AsyncSequence, Sendable {
     public typealias Element = FeedItem
 
     let reader: FeedReader
-    /// Waits. Replaceable in tests.
+    /// Waits for a duration. Replaceable in tests.
     var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
     /// Returns the current time. Replaceable in tests.
     var now: @Sendable () -> Date = { Date() }
