@@ -20,7 +20,8 @@ package struct HTMLCleaner {
 
     /// Returns the sanitized fragment, at most four times as long as the input.
     ///
-    /// - Parameter budget: The remaining tags, attributes and references. The fragment is cut where none remain.
+    /// - Parameter budget: The number of tags, attributes and references that may still be processed. When it is used
+    ///   up, the rest of the fragment is cut off.
     package static func clean(_ html: String, base: String?, budget: inout Int) -> String {
         let bytes = Array(html.utf8)
         guard bytes.contains(where: { $0 == 0x3C || $0 == 0x26 }) else { return html }
@@ -53,7 +54,7 @@ package struct HTMLCleaner {
         }
     }
 
-    /// Appends text. Keeps references, and escapes "&" that begins no reference.
+    /// Appends text. Keeps references, and escapes each "&" that does not begin a reference.
     private mutating func append(text bytes: ArraySlice<UInt8>) {
         var index = bytes.startIndex
         while index < bytes.endIndex {
@@ -131,7 +132,7 @@ package struct HTMLCleaner {
             }
             guard HTMLRules.attributes.contains(name) || (isForeign && HTMLRules.foreignAttributes.contains(name))
             else { continue }
-            // An animation sets its target to any text, for example a link to a script.
+            // An animation could set an attribute to any text, for example to a link with a script.
             guard name != "attributeName" || HTMLRules.mayAnimate(attribute.value) else { continue }
             result.append(HTMLAttribute(name: name, value: value(attribute.value, of: name, in: element)))
         }
@@ -152,7 +153,7 @@ package struct HTMLCleaner {
         let decoded = HTMLText.decoded(trimmed)
         guard Reference.isSafe(decoded) else { return "" }
         guard HTMLRules.resolved.contains(element + " " + name) else { return trimmed }
-        // Resolving does not decode "&amp;", so that the result needs no more escapes than the input.
+        // Do not decode "&amp;" in the reference, so that the result needs no more escapes than the input.
         return Reference.resolve(trimmed.contains("&#") ? decoded : trimmed, base: base)
     }
 

@@ -45,7 +45,7 @@ enum HTMLRules {
         vspace width wrap xml:lang
         """)
 
-    /// Attributes with a reference as value.
+    /// Attributes whose value is a reference.
     static let references = set(
         """
         action background cite codebase data datasrc dynsrc formaction href icon longdesc lowsrc ping poster profile src usemap \
@@ -94,7 +94,7 @@ enum HTMLRules {
         separators stretchy bevelled close notation open src symmetric
         """)
 
-    /// Whether an animation may change an attribute: one that is permitted with every value.
+    /// Whether an animation may change an attribute. Only attributes that are permitted with every value may change.
     static func mayAnimate(_ name: String) -> Bool { foreignAttributes.contains(name) && !references.contains(name) }
 
     /// CSS properties that are permitted with every harmless value.

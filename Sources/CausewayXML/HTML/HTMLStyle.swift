@@ -3,7 +3,7 @@ enum HTMLStyle {
     /// Returns the safe declarations, as "name: value;" with single spaces between them.
     static func clean(_ style: String) -> String {
         var kept: [String] = []
-        // Works on bytes, because characters cost many times as much.
+        // Work on bytes, because processing characters takes many times as long.
         for declaration in withoutURLs(Array(HTMLText.decoded(style).utf8)).split(separator: 0x3B) {
             guard let colon = declaration.firstIndex(of: 0x3A) else {
                 if XMLCharacters.trimmed(declaration).isEmpty { continue }
@@ -32,7 +32,7 @@ enum HTMLStyle {
                 result.removeLast(3)
                 index = end
             } else if style[index] == 0x28, result.suffix(3).elementsEqual(function) {
-                // No later closing parenthesis exists.
+                // The rest of the style has no closing parenthesis, so there is no complete "url(...)" to remove.
                 return result + style[index...]
             } else {
                 result.append(style[index])
@@ -42,11 +42,11 @@ enum HTMLStyle {
         return result
     }
 
-    /// "url".
+    /// The bytes of "url".
     private static let function: [UInt8] = [0x75, 0x72, 0x6C]
 
     /// Returns whether a value has only letters, digits and simple punctuation: no escapes, and no functions except
-    /// colours.
+    /// those for colours.
     private static func isHarmless(_ value: String) -> Bool {
         var quote: UInt8?
         var isFunction = false

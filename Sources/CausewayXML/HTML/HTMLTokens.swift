@@ -7,7 +7,7 @@ package struct HTMLAttribute: Equatable, Sendable {
 /// An HTML token.
 package enum HTMLToken: Equatable, Sendable {
     case text(ArraySlice<UInt8>)
-    /// "<" that starts no tag.
+    /// A "<" that does not start a tag.
     case lessThan
     case comment
     case start(name: String, [HTMLAttribute], isEmpty: Bool)

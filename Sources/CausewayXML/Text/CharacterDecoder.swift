@@ -38,7 +38,8 @@ package struct CharacterDecoder {
     private var malformedByteCount = 0
     /// Whether bytes were malformed.
     package var isMalformed: Bool { malformedByteCount > 0 }
-    /// Whether the malformed bytes exceed the limit. Each costs more than a character, so the rest is not read.
+    /// Whether the malformed bytes exceed the limit. The rest of the document is then not read, because each malformed
+    /// byte costs more time than a character.
     package var isExhausted: Bool { malformedByteCount > Self.maximumMalformedByteCount }
     /// An unsupported encoding name. The document is then read as UTF-8.
     package private(set) var unknownName: String?
@@ -81,7 +82,7 @@ package struct CharacterDecoder {
     /// Returns whether the bytes suffice to determine the encoding.
     private static func endsHead(_ bytes: [UInt8]) -> Bool {
         guard bytes.count >= 4 else { return false }
-        // Another byte order mark may follow the first.
+        // Read on while there are only byte order marks, because another byte order mark may follow.
         if bytes.starts(with: mark) { return !bytes.allSatisfy(mark.contains) }
         guard zeroPattern(bytes) == nil, byteOrderMark(bytes).1 == nil else { return true }
         let text = bytes.filter { $0 != 0 }.drop { XMLCharacters.isSpace($0) }
@@ -94,7 +95,7 @@ package struct CharacterDecoder {
         if let found {
             waiting.removeFirst(mark)
             (form, name) = found
-            // Concatenated files contain a byte order mark each.
+            // Remove every byte order mark: each of several concatenated files begins with one.
             while name == "utf-8", waiting.starts(with: Self.mark) { waiting.removeFirst(mark) }
             return
         }
@@ -131,7 +132,7 @@ package struct CharacterDecoder {
             guard let conversion = lookup(wanted) ?? lookup(EncodingName.canonical(wanted)) else { return false }
             form = .converted(conversion)
         }
-        // A GB 2312 document may contain characters from its extension GB 18030, so read it as that.
+        // A GB 2312 document may contain characters from the extension GB 18030, so decode it as GB 18030.
         name = wanted == "gb2312" || wanted == "gbk" ? "gb18030" : wanted
         return true
     }
@@ -220,7 +221,8 @@ package struct CharacterDecoder {
         waiting.removeFirst(index)
     }
 
-    /// Switches to the declared encoding if, from a malformed byte on, malformed bytes outnumber UTF-8 sequences.
+    /// Switches to the declared encoding if the bytes from index `first` on contain more malformed bytes than UTF-8
+    /// sequences. Returns whether it switched.
     private mutating func switches(at first: Int) -> Bool {
         guard let declared = alternative else { return false }
         alternative = nil

@@ -42,7 +42,7 @@ package struct Reference: Equatable, Sendable {
         }
     }
 
-    /// Maximum length in bytes to resolve. RFC 9110 §4.1 recommends 8000 for targets.
+    /// Maximum length in bytes of a reference to resolve. RFC 9110 §4.1 recommends at least 8000 bytes for a URI.
     private static let maximumByteCount = 8192
 
     /// Resolves a reference against a base URL (RFC 3986 §5.2). Without a base, returns it unchanged.
@@ -86,7 +86,7 @@ package struct Reference: Equatable, Sendable {
         }
         guard hasDots || path.utf8.last == 0x2E else { return String(path) }
         let bytes = Array(path.utf8)
-        // Each segment with its trailing slash.
+        // The kept segments, each followed by its slash.
         var kept: [UInt8] = []
         var start = 0
         while start < bytes.count {

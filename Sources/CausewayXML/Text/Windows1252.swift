@@ -1,6 +1,6 @@
 /// The windows-1252 encoding, which ISO 8859-1 labels denote (WHATWG Encoding §10).
 package enum Windows1252 {
-    /// The characters for the bytes 0x80 to 0x9F. Five bytes have none and map to control characters.
+    /// The characters for the bytes 0x80 to 0x9F. Five of these bytes have no character, and map to control characters.
     private static let upper: [UInt16] = [
         0x20AC, 0x81, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D,
         0x017D, 0x8F,

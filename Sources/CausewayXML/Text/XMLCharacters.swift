@@ -5,7 +5,7 @@ package enum XMLCharacters {
         byte == 0x20 || (byte >= 0x09 && byte <= 0x0D && byte != 0x0B)
     }
 
-    /// Returns whether a name may start with a byte. All non-ASCII characters may.
+    /// Returns whether `byte` may be a name's first byte. Every non-ASCII character may start a name.
     package static func isNameStart(_ byte: UInt8) -> Bool {
         isLetter(byte) || byte == 0x5F || byte == 0x3A || byte >= 0x80
     }
@@ -43,7 +43,8 @@ package enum XMLCharacters {
         return String(decoding: text.utf8.map { $0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
 
-    /// Returns whether a name contains a colon, so that it has a prefix, which may be empty (Namespaces in XML §4).
+    /// Returns whether a name contains a colon. The text before the colon is the prefix, which may be empty (Namespaces
+    /// in XML §4).
     static func hasColon(_ name: String) -> Bool {
         let bytes = name.utf8Span.span
         var index = 0

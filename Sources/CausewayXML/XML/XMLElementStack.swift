@@ -26,10 +26,10 @@ struct XMLElementStack: Sendable {
 
     static let xml = "http://www.w3.org/XML/1998/namespace"
 
-    /// The innermost open reported element.
+    /// The name of the innermost open element within the depth limit.
     var innermost: XMLName? { open.last?.name }
 
-    /// Whether current content is reported.
+    /// Whether the current content belongs to an element within the depth limit, so that it is reported.
     var isReported: Bool { !open.isEmpty && skipped.isEmpty }
 
     /// The number of open elements.
@@ -44,11 +44,12 @@ struct XMLElementStack: Sendable {
         counts[name, default: 0] += 1
     }
 
-    /// Closes elements beyond the depth limit. Returns `false` if the end tag closes a reported element, or none.
+    /// Closes elements beyond the depth limit. Returns `false` if the end tag does not belong to one of them: it may
+    /// belong to an element within the limit, or to no open element.
     mutating func closeSkipped(_ name: String) -> Bool {
         guard !skipped.isEmpty else { return false }
         guard counts[name] != nil else {
-            // A reported element's end tag closes the skipped elements in it.
+            // The end tag of an element within the limit also closes the elements beyond the limit.
             if count(closedBy: name) != nil { (skipped, counts) = ([], [:]) }
             return false
         }
@@ -65,7 +66,7 @@ struct XMLElementStack: Sendable {
         if counts.values[index] == 0 { counts.remove(at: index) }
     }
 
-    /// Declares namespaces for the next element. Returns the `mark` for ``open(_:written:since:)``.
+    /// Declares the namespaces in an element's attributes. Returns the `mark` argument for ``open(_:written:since:)``.
     mutating func declare(_ attributes: [(name: String, value: String)]) -> Int {
         let mark = prefixes.count
         for (name, value) in attributes where name.hasPrefix("xmlns") {
@@ -102,9 +103,9 @@ struct XMLElementStack: Sendable {
         return element.name
     }
 
-    /// Returns how many elements an end tag closes, or `nil` if it closes none.
+    /// Returns how many elements within the depth limit an end tag closes; `nil` if it closes none.
     func count(closedBy name: String) -> Int? {
-        // The depth limit also bounds this search.
+        // The search is short, because the depth limit also limits `open`.
         for (distance, element) in open.reversed().enumerated() where element.written == name { return distance + 1 }
         return nil
     }

@@ -7,7 +7,7 @@ struct XMLEntities: Sendable {
 
     private let limits: XMLLimits
     private var declared: [String: [UInt8]] = [:]
-    /// The document type declaration as written, without its internal subset; `nil` without one. Only the first counts.
+    /// The first document type declaration as written, without its internal subset; `nil` if there is none.
     private(set) var documentType: String?
     /// Whether entities may be declared in an unread part of the document type declaration.
     private var hasExternalDeclarations = false
@@ -55,7 +55,7 @@ struct XMLEntities: Sendable {
             if declared[name] == nil { declared[name] = [] }
             return
         }
-        // The first declaration counts.
+        // If an entity is declared twice, the first declaration is used.
         if declared[name] == nil { declared[name] = Array(bytes[(index + 1)..<end]) }
         index = end + 1
     }
@@ -78,7 +78,7 @@ struct XMLEntities: Sendable {
         }
     }
 
-    /// The longest reference in ``common(_:)``, in bytes.
+    /// Maximum length in bytes of a reference that the reader replaces at once with ``common(_:)``.
     static let shortByteCount = 12
 
     /// Returns the character for a predefined or numeric reference; `nil` for other references.
@@ -129,7 +129,7 @@ struct XMLEntities: Sendable {
         guard let value = declared[name], depth < Self.depth else { return false }
         var index = 0
         while index < value.count {
-            // Every step costs at least one, because otherwise empty entities would be free.
+            // Charge for each byte and each reference in the value, so that references to empty entities are not free.
             budget -= 1
             guard budget > 0 else { return false }
             let byte = value[index]

@@ -74,7 +74,7 @@ package struct XMLProblem: Hashable, Sendable, CustomStringConvertible {
 
 /// The work done for a document.
 package struct XMLWork: Hashable, Sendable {
-    /// The number of runs and single bytes read. A run costs no more than its bytes.
+    /// The number of reading steps. Each step reads one byte, or several bytes that need no individual decision.
     package var stepCount = 0
     /// The number of tags, attributes, references and instructions read.
     package var markupCount = 0
@@ -88,12 +88,12 @@ package struct XMLLimits: Hashable, Sendable {
     package var skippedDepth = 4096
     /// Maximum element name length in bytes. The rest is cut off.
     package var nameByteCount = 1024
-    /// Maximum number of tags, attributes, instructions and uncommon references. More end the document, because each
-    /// costs more than its bytes.
+    /// Maximum number of tags, attributes, instructions and uncommon references. Exceeding the limit ends the document.
+    /// The number is limited because each of them costs more time than its bytes.
     package var markup = 1_500_000
     /// Maximum bytes per tag. A longer tag is skipped.
     package var tagByteCount = 64 * 1024
-    /// Maximum attributes per element. More are ignored.
+    /// Maximum attributes per element. Further attributes are ignored.
     package var attributes = 128
     /// Maximum bytes for the document type declaration's internal subset. The rest is skipped.
     package var declarationByteCount = 32 * 1024
@@ -101,7 +101,7 @@ package struct XMLLimits: Hashable, Sendable {
     package var entities = 256
     /// Maximum bytes that expanding the document's entities may add in total.
     package var expansionByteCount = 64 * 1024
-    /// Maximum number of problems to keep. More are only counted.
+    /// Maximum number of problems to keep. Further problems are dropped.
     package var problems = 32
 
     package init() {}

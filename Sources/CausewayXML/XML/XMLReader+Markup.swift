@@ -107,7 +107,7 @@ extension XMLReader {
         case quote where quote != 0: state = .declaration(quote: 0)
         case _ where quote != 0: break
         case 0x22: state = .declaration(quote: byte)
-        // An apostrophe in a comment in the subset has no closing partner.
+        // An apostrophe in a comment is not a quotation mark.
         case 0x27 where !isInComment: state = .declaration(quote: byte)
         case 0x5B: progress += 1
         case 0x5D: progress = max(0, progress - 1)
@@ -163,8 +163,8 @@ extension XMLReader {
         }
     }
 
-    /// Returns whether the byte before the final byte, ignoring white space, is `byte`. A quotation mark elsewhere does
-    /// not start a value.
+    /// Returns whether `byte` is the last byte before the final byte, ignoring white space. A quotation mark starts a
+    /// value only after "=".
     private func follows(_ byte: UInt8) -> Bool {
         var index = pending.count - 2
         while index >= 0, XMLCharacters.isSpace(pending[index]) { index -= 1 }

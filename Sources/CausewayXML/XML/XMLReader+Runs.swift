@@ -1,6 +1,6 @@
-/// Reads runs of bytes that need no decision per byte. Large documents consist mostly of them.
+/// Reads runs: consecutive bytes that need no individual decision. Large documents consist mostly of runs.
 extension XMLReader {
-    /// Copies characters up to the next markup, and returns its index.
+    /// Copies characters up to the next markup, and returns the markup's index.
     mutating func readText(_ bytes: [UInt8], from first: Int) -> Int {
         let end = min(bytes.count, first + 4 * Self.textByteCount)
         var index = first
@@ -14,8 +14,8 @@ extension XMLReader {
         return index
     }
 
-    /// Whether "&" at an index is plain text, and the list of problems is full: the character then needs no other
-    /// treatment.
+    /// Whether "&" at an index does not begin a reference, and the list of problems is full. The "&" is then processed
+    /// like any other character.
     func isPlainAmpersand(_ bytes: [UInt8], at index: Int) -> Bool {
         guard index + 1 < bytes.count, problems.count >= limits.problems else { return false }
         return !XMLCharacters.isReferenceStart(bytes[index + 1])
@@ -37,7 +37,7 @@ extension XMLReader {
         return index
     }
 
-    /// Whether a bracket may begin "]]>", also after more closing brackets. Other brackets are text.
+    /// Whether the bracket at an index may begin "]]>", or precede a bracket that does. Other brackets are text.
     private func mayEndSection(_ bytes: [UInt8], at index: Int) -> Bool {
         guard index + 1 < bytes.count else { return true }
         guard bytes[index + 1] == 0x5D, index + 2 < bytes.count else { return bytes[index + 1] == 0x5D }
@@ -69,7 +69,7 @@ extension XMLReader {
     mutating func readInstructionRun(_ bytes: [UInt8], from first: Int) -> Int {
         guard pending.count == 4 else { return first }
         var index = first
-        // A question mark ends the instruction only before ">".
+        // A question mark ends the instruction only if ">" follows.
         while index < bytes.count, bytes[index] != 0x3F || (index + 1 < bytes.count && bytes[index + 1] != 0x3E) {
             index += 1
         }
@@ -100,7 +100,7 @@ extension XMLReader {
         return index
     }
 
-    /// Copies tag bytes up to one that may end the tag or a value.
+    /// Copies bytes of a tag up to the first byte that may end the tag, or start or end a value.
     mutating func readTagRun(_ bytes: [UInt8], from first: Int, quote: UInt8) -> Int {
         let end = min(bytes.count, first + limits.tagByteCount - min(pending.count, limits.tagByteCount))
         var index = first
@@ -128,7 +128,8 @@ extension XMLReader {
         return pending.last { !XMLCharacters.isSpace($0) } == 0x3D
     }
 
-    /// Begins the markup at "<" if this piece shows its kind. Returns the index after its start.
+    /// Begins the markup at "<" if this piece has enough bytes to determine the markup's kind. Returns the index of the
+    /// next byte to read.
     mutating func readMarkupStart(_ bytes: [UInt8], from first: Int, _ handler: Handler) -> Int {
         guard first + 9 <= bytes.count else { return first }
         start = place
@@ -156,7 +157,7 @@ extension XMLReader {
         return first + count
     }
 
-    /// Begins a comment or a CDATA section. Returns its opening's byte count; 0 for other markup.
+    /// Begins a comment or a CDATA section. Returns the byte count of "<!--" or "<![CDATA["; 0 for other markup.
     private mutating func readExclamationStart(_ bytes: [UInt8], from first: Int) -> Int {
         if bytes[first + 2] == 0x2D, bytes[first + 3] == 0x2D {
             state = .comment
@@ -168,10 +169,11 @@ extension XMLReader {
         return 9
     }
 
-    /// "[CDATA[".
+    /// The bytes of "[CDATA[".
     private static let sectionStart: [UInt8] = [0x5B, 0x43, 0x44, 0x41, 0x54, 0x41, 0x5B]
 
-    /// Replaces the reference at "&" if this piece contains all of it. Returns the index after it.
+    /// Replaces a common reference at "&" if this piece contains the whole reference. Returns the index of the next
+    /// byte to read.
     mutating func readWholeReference(_ bytes: [UInt8], from first: Int) -> Int {
         guard first + 1 < bytes.count else { return first }
         if !XMLCharacters.isReferenceStart(bytes[first + 1]) {
@@ -209,7 +211,7 @@ extension XMLReader {
 
     /// Processes a character that may be a control character. Drops carriage returns (XML 1.0 §2.11).
     ///
-    /// - Parameter place: The character's position; `nil` for the current one.
+    /// - Parameter place: The character's position; `nil` for the current position.
     mutating func takeCharacter(_ byte: UInt8, at place: XMLPlace? = nil) {
         guard elements.isReported || elements.innermost == nil, byte != 0x0D else { return }
         if byte < 0x20, byte != 0x0A, byte != 0x09 { note("a control character", at: place) } else { text.append(byte) }

@@ -109,7 +109,7 @@ extension XMLReader {
         return String(decoding: value, as: UTF8.self)
     }
 
-    /// Appends a reference's replacement to an attribute value. Frequent references need no arrays.
+    /// Appends a reference's replacement to an attribute value. Common references need no temporary array.
     private mutating func append(_ name: ArraySlice<UInt8>, isTerminated: Bool, to value: inout [UInt8]) {
         if isTerminated, let scalar = entities.common(name) {
             XMLCharacters.append(scalar, to: &value)

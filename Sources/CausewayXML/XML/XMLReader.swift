@@ -1,15 +1,15 @@
 /// Reads XML 1.0 from pieces of UTF-8 and recovers from violations.
 ///
 /// The owner passes bytes to ``read(_:_:)`` as they arrive and calls ``finish(_:)`` at the end. Every input is
-/// accepted: ``problems`` records each violation with its position, and reading continues. ``XMLLimits`` bounds the
-/// memory. Text is not collected. External entities are never read; the document's own entities are expanded within a
-/// budget.
+/// accepted: ``problems`` records violations with their positions, and reading continues. ``XMLLimits`` bounds the
+/// memory. Text is reported in pieces and not collected. External entities are never read; the document's own entities
+/// are expanded within a budget.
 package struct XMLReader: Sendable {
     enum State: Equatable, Sendable {
         case text
-        /// After "&".
+        /// The reader is in a reference, after "&".
         case reference
-        /// After "<": the markup kind is not known yet.
+        /// The reader is in markup, after "<". The markup's kind is not known yet.
         case markup
         case tag(quote: UInt8)
         case skippedTag(quote: UInt8)
@@ -39,8 +39,8 @@ package struct XMLReader: Sendable {
     /// Violations from which the reader recovered, in document order.
     package private(set) var problems: [XMLProblem] = []
     package private(set) var work = XMLWork()
-    /// The bracket depth in a document type declaration, or the number of hyphens, brackets or question marks that may
-    /// end a comment, CDATA section or processing instruction.
+    /// In a document type declaration, the bracket depth. In a comment, CDATA section or processing instruction, the
+    /// number of hyphens, brackets or question marks that were just read and may belong to the end.
     var progress = 0
 
     /// Creates a reader.
@@ -52,7 +52,7 @@ package struct XMLReader: Sendable {
     /// The next byte's position.
     package var position: XMLPlace { place }
 
-    /// The position of the byte just read, which is not a line break.
+    /// The position of the byte just read, if that byte is not a line break.
     var lastPlace: XMLPlace { XMLPlace(line: place.line, column: max(1, place.column - 1)) }
 
     /// Whether an element was read. A document without elements is not XML.
@@ -84,7 +84,7 @@ package struct XMLReader: Sendable {
 
     /// Reads bytes that need no individual decision, and returns the index of the first byte that needs one.
     private mutating func readRun(_ bytes: [UInt8], from first: Int, _ handler: Handler) -> Int {
-        // The previous input ended with "&", and this input does not continue a reference.
+        // If the previous input ended with "&", and this input does not continue a reference, "&" is text.
         if state == .reference, pending.isEmpty, bytes[first] != 0x3B, !XMLCharacters.isReferenceStart(bytes[first]) {
             endReference(terminated: false)
         }
@@ -131,13 +131,14 @@ package struct XMLReader: Sendable {
         if !isEnded, !elements.hasSeenElement { note("the document has no element") }
     }
 
-    /// Counts a tag, an attribute or another part that costs more than its bytes.
+    /// Counts tags, attributes or other parts that cost more time than their bytes. Exceeding the limit ends the
+    /// document.
     mutating func count(_ parts: Int = 1) {
         work.markupCount += parts
         if work.markupCount > limits.markup { end("more than \(limits.markup) tags, attributes and references") }
     }
 
-    /// Records a violation at a position, by default the current one.
+    /// Records a violation at a position; `nil` means the current position.
     mutating func note(_ message: @autoclosure () -> String, at place: XMLPlace? = nil) {
         guard problems.count < limits.problems else { return }
         problems.append(XMLProblem(place: place ?? self.place, message: message()))
