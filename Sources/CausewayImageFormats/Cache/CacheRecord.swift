@@ -29,7 +29,7 @@ package struct CacheRecord: Hashable, Sendable {
         self.content = content
     }
 
-    /// The file's header, before the content. `nil` if a field is too long.
+    /// The file's header, which precedes the content; `nil` if a field is too long.
     package var header: [UInt8]? {
         var body: [UInt8] = []
         for text in [key, entityTag, lastModified] {
@@ -64,9 +64,9 @@ package struct CacheRecord: Hashable, Sendable {
             expires: hasExpiry == 1 ? Int64(bitPattern: expires) : nil, content: content)
     }
 
-    /// Detects accidental damage, not forgery.
+    /// Returns a checksum, which detects accidental damage but not forgery.
     private static func checksum(_ bytes: some Sequence<UInt8>) -> UInt64 {
-        // FNV-1a.
+        // The hash function is FNV-1a.
         var sum: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in bytes { sum = (sum ^ UInt64(byte)) &* 0x100_0000_01b3 }
         return sum

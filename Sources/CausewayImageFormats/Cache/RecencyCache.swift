@@ -33,7 +33,7 @@ package struct RecencyCache<Key: Hashable & Sendable, Value: Sendable>: Sendable
     /// The total cost of all entries.
     package private(set) var cost = 0
     private var entries: [Key: Entry] = [:]
-    /// Uses in order. Only the latest use of each key counts.
+    /// Key uses in chronological order. Earlier uses of a key that was used again have no effect.
     private var uses: [(key: Key, use: UInt64)] = []
     private var firstUse = 0
     private var lastUse: UInt64 = 0
@@ -59,7 +59,7 @@ package struct RecencyCache<Key: Hashable & Sendable, Value: Sendable>: Sendable
 
     /// Stores a value and removes others until the cache is within its limits.
     ///
-    /// - Returns: The keys that were removed; also the new key, if the cost of its entry alone exceeds the limit.
+    /// - Returns: The keys that were removed. If the limits do not permit the new entry at all, its key is one of them.
     @discardableResult
     package mutating func store(_ value: Value, for key: Key, cost: Int, stored: Duration) -> [Key] {
         remove(key)

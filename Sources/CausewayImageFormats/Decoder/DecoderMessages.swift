@@ -1,4 +1,4 @@
-/// A request to the decoder process: `cw_image_request` in its source, in native byte order.
+/// A request to the decoder process: the C structure `cw_image_request`, in native byte order.
 package struct DecoderRequest: Hashable, Sendable {
     /// Header size in bytes.
     package static let byteCount = 32
@@ -34,7 +34,7 @@ package struct DecoderRequest: Hashable, Sendable {
     }
 }
 
-/// A reply header from the decoder process: `cw_image_reply` in its source. The process is not trusted, because a
+/// A reply header from the decoder process: the C structure `cw_image_reply`. The process is not trusted, because a
 /// malicious image may control it.
 package struct DecoderReply: Hashable, Sendable {
     /// Header size in bytes.
@@ -98,7 +98,7 @@ package struct DecoderReply: Hashable, Sendable {
 /// Integers in native byte order.
 enum NativeInteger {
     static func bytes(_ value: UInt32) -> [UInt8] {
-        // Native byte order, because both processes run on the same machine.
+        // The byte order is native, because both processes run on the same machine.
         let little = (1 as UInt32).littleEndian == 1
         let bytes = (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * UInt32($0))) }
         return little ? bytes : bytes.reversed()

@@ -15,8 +15,8 @@ enum Corners {
         return Bitmap(width: bitmap.width, height: bitmap.height, pixels: pixels, isOpaque: false)
     }
 
-    /// Returns the distance from the center of the nearer corner circle to a pixel that lies closer to the edge, along
-    /// one side; 0 for pixels between the two circle centers.
+    /// Returns a pixel's distance along one side from the center of the nearer corner's circle; 0 if the pixel lies
+    /// between the centers of both circles.
     private static func distance(_ position: Int, _ count: Int, _ radius: Double) -> Double {
         let middle = Double(position) + 0.5
         return max(0, radius - middle, middle - (Double(count) - radius))
@@ -32,7 +32,7 @@ enum Corners {
 enum Blur {
     static func blurred(_ bitmap: Bitmap, radius: Int) -> Bitmap {
         guard radius > 0 else { return bitmap }
-        // Weight colours by their opacity, as in scaling.
+        // Weight colours by their opacity, so that transparent pixels do not affect their neighbours' colours.
         var values = weighted(bitmap)
         let (width, height) = (bitmap.width, bitmap.height)
         for _ in 0..<3 {
@@ -63,7 +63,7 @@ enum Blur {
         for part in 0..<4 {
             let line = (0..<count).map { values[start + part + $0 * step] }
             func value(_ index: Int) -> Double { Double(line[min(max(index, 0), count - 1)]) }
-            // Sum in Double: rounding errors in the running sum stay far below one 8-bit step.
+            // Compute the running sum in Double, so that its rounding errors stay far below one 8-bit step.
             var sum = (-radius...radius).reduce(0.0) { $0 + value($1) }
             for index in 0..<count {
                 values[start + part + index * step] = Float(sum * scale)

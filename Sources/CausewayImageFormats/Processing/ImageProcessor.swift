@@ -6,7 +6,7 @@ public struct ImageProcessor: Hashable, Sendable, CustomStringConvertible {
     public enum Fit: String, Hashable, Sendable {
         /// The whole image is visible; one side may be shorter than requested.
         case inside
-        /// The size is filled; the rest is cropped on both sides.
+        /// The size is filled. Parts of the image that extend beyond it are cropped equally on both sides.
         case filling
         /// Width and height are scaled independently.
         case stretched
@@ -99,6 +99,6 @@ public struct ImageProcessor: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Sequence<ImageProcessor> {
-    /// The minimum size that the decoder must return: the first processor's size if it scales.
+    /// The minimum size that the decoder must return: the size that the first processor needs; `nil` for the full size.
     package var wanted: PixelSize? { first { _ in true }?.wanted }
 }

@@ -1,12 +1,12 @@
 /// Scales images.
 enum Resampling {
-    /// The source pixels for one target pixel, along one side.
+    /// The source pixels along one side that determine one target pixel, and their weights.
     private struct Taps {
         var start: Int
         var weights: [Float]
     }
 
-    /// Returns the largest size with the bitmap's aspect ratio within a size.
+    /// Returns the largest size that has the bitmap's aspect ratio and fits in `size`.
     static func inside(_ size: PixelSize, _ bitmap: Bitmap, _ enlarges: Bool) -> PixelSize {
         let scale = min(Double(size.width) / Double(bitmap.width), Double(size.height) / Double(bitmap.height))
         guard enlarges || scale < 1 else { return PixelSize(width: bitmap.width, height: bitmap.height) }
@@ -22,7 +22,7 @@ enum Resampling {
     static func filled(_ bitmap: Bitmap, _ size: PixelSize, _ enlarges: Bool) -> Bitmap {
         var scale = max(Double(size.width) / Double(bitmap.width), Double(size.height) / Double(bitmap.height))
         if !enlarges { scale = min(scale, 1) }
-        // A long image's side could exceed any limit after scaling, so crop first.
+        // Crop before scaling, because the long side of a narrow image could become larger than any limit.
         let width = min(bitmap.width, Int((Double(size.width) / scale).rounded(.up)))
         let height = min(bitmap.height, Int((Double(size.height) / scale).rounded(.up)))
         let middle = part(

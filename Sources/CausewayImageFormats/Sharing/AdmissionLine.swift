@@ -1,19 +1,19 @@
 /// How urgently an image is needed. It can change while the image is loaded.
 public enum ImagePriority: Int, Comparable, Hashable, Sendable, CaseIterable {
-    /// For images that may be needed later.
+    /// The image may be needed later.
     case prefetch
     case low
     case normal
     case high
-    /// For images that are visible to the user.
+    /// The image is visible to the user.
     case immediate
 
     /// Compares the urgency.
     public static func < (a: ImagePriority, b: ImagePriority) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// A priority queue for jobs: a limited number run at a time, the most urgent first, jobs of equal priority in arrival
-/// order.
+/// A priority queue for jobs. A limited number of jobs run at a time. The most urgent jobs start first; jobs of equal
+/// priority start in arrival order.
 package struct AdmissionLine: Sendable {
     package typealias ID = UInt64
 
@@ -26,8 +26,8 @@ package struct AdmissionLine: Sendable {
     }
 
     private struct Lane: Sendable {
-        /// Entries in arrival order. Outdated entries, of cancelled jobs and of jobs with a newer entry, stay until
-        /// they are reached or outnumber the others.
+        /// Entries in arrival order. Entries of cancelled jobs, and of jobs with a newer entry, are outdated. They are
+        /// removed when their turn comes, or when there are too many of them.
         var order: [Turn] = []
         var start = 0
     }
@@ -69,7 +69,7 @@ package struct AdmissionLine: Sendable {
         waiting[id] = turn
         lanes[priority.rawValue].order.append(turn)
         let lane = lanes[priority.rawValue]
-        // A job whose priority changes again and again must not make the list for this priority grow.
+        // Remove outdated entries, because a job whose priority changes again and again adds an entry each time.
         guard lane.order.count - lane.start > 2 * waiting.count + 64 else { return }
         lanes[priority.rawValue] = Lane(order: lane.order[lane.start...].filter { waiting[$0.id] == $0 })
     }

@@ -5,7 +5,7 @@ package struct JobTable<Key: Hashable & Sendable>: Sendable {
     package typealias JobID = UInt64
     package typealias CallerID = UInt64
 
-    /// The consequence when a caller leaves or changes its priority.
+    /// The consequence for a job when a caller leaves or changes its priority.
     package enum Change: Equatable, Sendable {
         case none
         /// A job's priority has changed.
@@ -32,7 +32,7 @@ package struct JobTable<Key: Hashable & Sendable>: Sendable {
 
     /// Adds a caller.
     ///
-    /// - Returns: The job, whether it is new and must be started, and its priority change.
+    /// - Returns: The job, whether the job is new and must be started, and whether its priority has changed.
     package mutating func join(
         _ key: Key, as caller: CallerID, priority: ImagePriority
     ) -> (job: JobID, isNew: Bool, change: Change) {

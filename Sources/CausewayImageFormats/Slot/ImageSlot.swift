@@ -33,9 +33,9 @@ public struct ImageSlot<ID: Hashable & Sendable, Picture: Sendable>: Sendable {
     public private(set) var state = State.empty
     /// The requested image.
     public private(set) var id: ID?
-    /// Drawn until an image is loaded.
+    /// The picture to draw until an image is loaded.
     public let placeholder: Picture?
-    /// Drawn after a failure.
+    /// The picture to draw after a failure.
     public let failurePicture: Picture?
     /// The fade-in duration for a loaded image.
     public let fade: Duration
@@ -127,7 +127,7 @@ public struct ImageSlot<ID: Hashable & Sendable, Picture: Sendable>: Sendable {
         return true
     }
 
-    /// Returns the image's opacity, from 0 to 1. Below 1, the placeholder is drawn under it.
+    /// Returns the image's opacity, from 0 to 1. If it is below 1, draw the placeholder under the image.
     ///
     /// - Parameter now: The time, measured as for ``finish(_:for:wasLoaded:at:)``.
     public func opacity(at now: Duration) -> Double {

@@ -1,6 +1,6 @@
 /// Encodes sixels: columns of six pixels in one palette colour (VT330/VT340 Programmer Reference Manual, chapter 14).
 enum Sixel {
-    /// 6 x 8 x 5 colours: the eye distinguishes green best, and blue least.
+    /// The palette has 6 x 8 x 5 colours, because the eye distinguishes green best and blue least.
     private static let levels = (red: 6, green: 8, blue: 5)
 
     static func bytes(_ bitmap: Bitmap) -> [UInt8] {

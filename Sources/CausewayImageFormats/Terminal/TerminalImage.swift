@@ -2,7 +2,7 @@
 package enum TerminalImage {
     /// An image display method.
     package enum Kind: String, Sendable, CaseIterable {
-        /// The kitty graphics protocol: the pixels themselves.
+        /// The kitty graphics protocol, which transmits all pixels unchanged.
         case kitty
         /// VT340 sixels: at most 240 colours.
         case sixel
@@ -16,7 +16,7 @@ package enum TerminalImage {
     package static func kind(environment: [String: String]) -> Kind {
         let term = environment["TERM"] ?? ""
         let program = environment["TERM_PROGRAM"] ?? ""
-        // A terminal multiplexer does not pass graphics on.
+        // A terminal multiplexer does not pass graphics on to the terminal.
         let isMultiplexed = environment["TMUX"] != nil || term.hasPrefix("screen") || term.hasPrefix("tmux")
         if !isMultiplexed {
             if environment["KITTY_WINDOW_ID"] != nil || term.contains("kitty") || term.contains("ghostty")
@@ -45,7 +45,7 @@ package enum TerminalImage {
     }
 }
 
-/// A cell's upper half has the text colour, its lower half the background colour.
+/// Draws two pixels per character cell: the upper half has the text colour, the lower half the background colour.
 private enum HalfBlocks {
     static func bytes(_ bitmap: Bitmap, hasAllColours: Bool) -> [UInt8] {
         var out: [UInt8] = []
@@ -69,7 +69,7 @@ private enum HalfBlocks {
     private static func colour(_ pixel: (red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8), _ isFull: Bool) -> String
     {
         if isFull { return "2;\(pixel.red);\(pixel.green);\(pixel.blue)" }
-        // The 6 x 6 x 6 colour cube.
+        // Choose the nearest colour in xterm's 6 x 6 x 6 colour cube.
         let parts = [pixel.red, pixel.green, pixel.blue].map { (Int($0) * 5 + 127) / 255 }
         return "5;\(16 + parts[0] * 36 + parts[1] * 6 + parts[2])"
     }

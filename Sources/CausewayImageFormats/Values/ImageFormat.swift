@@ -3,17 +3,17 @@ public enum ImageFormat: String, Hashable, Sendable, CaseIterable {
     case jpeg = "JPEG"
     case png = "PNG"
     case webp = "WebP"
-    /// Recognized, but not decoded.
+    /// The GIF format is recognized but not decoded.
     case gif = "GIF"
-    /// Recognized, but not decoded.
+    /// The BMP format is recognized but not decoded.
     case bmp = "BMP"
-    /// Recognized, but not decoded.
+    /// The TIFF format is recognized but not decoded.
     case tiff = "TIFF"
-    /// Recognized, but not decoded.
+    /// The AVIF format is recognized but not decoded.
     case avif = "AVIF"
-    /// Recognized, but not decoded.
+    /// The HEIC format is recognized but not decoded.
     case heic = "HEIC"
-    /// Recognized, but not decoded.
+    /// The SVG format is recognized but not decoded.
     case svg = "SVG"
 
     /// Recognizes a format by a file's first bytes; `nil` for unknown formats. 16 bytes suffice; SVG needs 256.

@@ -26,7 +26,7 @@ public struct ImageError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let status = Code(description: "status")
         /// The file or the image exceeds the limits.
         public static let tooLarge = Code(description: "tooLarge")
-        /// The bytes are not an image, or a damaged one.
+        /// The bytes are not an image, or the image is damaged.
         public static let malformed = Code(description: "malformed")
         /// There is no decoder for the format.
         public static let unsupported = Code(description: "unsupported")

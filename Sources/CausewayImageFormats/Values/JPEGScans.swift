@@ -2,7 +2,7 @@
 /// better preview can be decoded.
 package struct JPEGScans: Sendable {
     private enum State: Sendable {
-        /// Between segments: a marker's first byte comes next.
+        /// The position is between segments: the next byte is the first byte of a marker.
         case marker
         case code
         case length(code: UInt8, high: UInt8?)
@@ -44,7 +44,8 @@ package struct JPEGScans: Sendable {
         case .entropy: if byte == 0xFF { state = .entropyMarker }
         case .entropyMarker:
             switch byte {
-            // A stuffed zero and restart markers belong to the data; any number of fill bytes may precede a marker.
+            // A zero after 0xFF, and restart markers, belong to the image data. Any number of 0xFF fill bytes may
+            // precede a marker.
             case 0, 0xD0...0xD7: state = .entropy
             case 0xFF: break
             default:
