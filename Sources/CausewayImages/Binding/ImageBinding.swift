@@ -39,7 +39,7 @@ public final class ImageBinding: Sendable {
 
     deinit { state.withLock { $0.task }?.cancel() }
 
-    /// The current slot. Its times are on the same clock as ``now``.
+    /// The current slot. Times in the slot are measured like ``now``.
     public var slot: Slot { state.withLock { $0.slot } }
 
     /// The current time for ``/CausewayImageFormats/ImageSlot/opacity(at:)``.

@@ -7,7 +7,7 @@ public import Foundation
 /// A disk cache for images, with a separate directory for each loader.
 ///
 /// The files contain the server's bytes and the validators for conditional requests. They outlive the program. A file
-/// is replaced as a whole, so that a kill at any moment leaves the old or the new one; a checksum detects damage from a
+/// is replaced as a whole: if the process is killed, the old or the new file remains. A checksum detects damage from a
 /// power failure. Symbolic links, other users' files and files with other names are neither read nor removed.
 public final class ImageDiskCache: Sendable {
     private static let suffix = ".image"
@@ -99,7 +99,7 @@ public final class ImageDiskCache: Sendable {
     public func removeAll() async {
         await perform { [self] in
             state.withLock { $0.index.removeAll() }
-            // If the directory cannot be read now, the next call reads it, so that the files count.
+            // If the directory cannot be read now, the next call must read it: its files still count for the limits.
             guard let entries = directory.list() else {
                 state.withLock { $0.isListed = false }
                 return
@@ -142,9 +142,9 @@ public final class ImageDiskCache: Sendable {
 
     private var directory: PrivateDirectory { state.withLock { $0.directory } }
 
-    /// Reopens the path if the directory in use was removed.
+    /// Opens the directory's path again if the open directory was removed.
     ///
-    /// - Parameter isCreated: Whether a missing directory is created.
+    /// - Parameter isCreated: Whether to create a missing directory.
     private func renew(isCreated: Bool) {
         guard directory.isRemoved else { return }
         let opened = PrivateDirectory(path, isCreated: isCreated)
@@ -160,7 +160,7 @@ public final class ImageDiskCache: Sendable {
     private func list() {
         renew(isCreated: false)
         guard !state.withLock({ $0.isListed }) else { return }
-        // Without a free descriptor, for example, the next call reads the directory.
+        // Reading the directory can fail, for example without a free descriptor. The next call then tries again.
         guard let entries = directory.list() else { return }
         directory.removeAbandoned(entries)
         let removed = state.withLock { state -> [String] in

@@ -7,8 +7,8 @@ internal import Foundation
 /// libjpeg, libpng and libwebp, which are loaded at run time, decode JPEG, PNG and WebP (only the first frame of an
 /// animation). The program `causeway-image-decoder` runs with limited memory and processor time. Seccomp prevents it
 /// from opening files or sockets and from starting processes, and permits only the system calls of an allocator. A
-/// process that crashes, loops or sends invalid replies costs one image. Each process is replaced after some images, so
-/// that an image that takes control of it can affect few others.
+/// process that crashes, loops or sends invalid replies loses only one image. Each process is replaced after some
+/// images, so that an image that takes control of a process can affect few other images.
 ///
 /// Searches for the program at the path in the options, then at the path in the environment variable
 /// `CAUSEWAY_IMAGE_DECODER`, then beside the running executable, where SwiftPM builds it.
@@ -17,7 +17,7 @@ public final class ImageDecoderProcesses: ImageDecoding {
     public struct Options: Hashable, Sendable {
         /// The decoder program's path; `nil` to search for it.
         public var executable: String?
-        /// Arguments before the library's own, for a program with other functions.
+        /// Arguments to pass before the library's own arguments, for a decoder program that also has other functions.
         public var arguments: [String] = []
         /// The maximum number of concurrent decoder processes.
         public var processCount: Int
@@ -59,7 +59,7 @@ public final class ImageDecoderProcesses: ImageDecoding {
 
     /// Ends idle processes.
     public func releaseMemory() {
-        // The processes end when the list is released, outside the lock.
+        // The processes end when `workers` is released, which happens outside the lock.
         let workers = idle.withLock { idle in
             defer { idle = [] }
             return idle
@@ -70,8 +70,8 @@ public final class ImageDecoderProcesses: ImageDecoding {
     private func run(_ job: DecoderJob) async throws -> DecodedImage {
         if let used = idle.withLock({ $0.popLast() }) {
             do { return try await run(job, on: used) } catch let error as ImageError {
-                // Earlier images may be the cause, or the system may have killed the process, so try again in a new
-                // process.
+                // An earlier image may have damaged the process, or the system may have killed it, so try again in a
+                // new process.
                 guard error.code == .decoderCrashed else { throw error }
             }
         }
@@ -103,7 +103,8 @@ public final class ImageDecoderProcesses: ImageDecoding {
 
     private func start() throws -> Worker {
         let path = try DecoderProgram.path(options.executable)
-        // This process measures the time per image. The decoder's own limit applies if this process hangs.
+        // This process limits the time per image. The decoder process also limits its total time, in case this process
+        // hangs.
         let seconds = Int(options.limits.decodingTime.components.seconds + 1) * max(options.imagesPerProcess, 1)
         let arguments = options.arguments + ["\(max(options.memoryInMebibytes, 16))", "\(seconds)"]
         do {

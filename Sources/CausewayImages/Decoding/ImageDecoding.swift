@@ -1,6 +1,6 @@
 public import CausewayImageFormats
 
-/// Decodes images. ``ImageDecoderProcesses`` is the default; programs may supply others.
+/// Decodes images. ``ImageDecoderProcesses`` is the default; programs may supply other decoders.
 ///
 /// Images from the network are untrusted input: a decoder must limit its memory and time, and must not run library code
 /// in the program's process.

@@ -19,7 +19,7 @@ final class ContentCollector: Sendable {
         var failure: ImageError?
     }
 
-    /// Maximum number of previews. Later previews cost the same but show fewer new details.
+    /// Maximum number of previews. Later previews take the same time to decode, but show fewer new details.
     private static let maximumPreviews = 6
 
     private let partial: PartialContent?
@@ -55,7 +55,7 @@ final class ContentCollector: Sendable {
 
     private func begin(_ head: ResponseHead) -> Bool {
         state.withLock { state in
-            // A second response replaces the first response (multipart/x-mixed-replace).
+            // With multipart/x-mixed-replace, a second response replaces the first response.
             state = State(head: head)
             switch head.status {
             case 200...205, 207...299: break

@@ -42,7 +42,7 @@ final class SessionFetch: NSObject, URLSessionDataDelegate, Sendable {
     private struct State {
         var continuation: CheckedContinuation<Void, any Error>?
         var isStopped = false
-        /// The result of a task that ended before the caller waited for it, for example after a cancellation.
+        /// The result of a task that ended before the caller began to wait, for example after a cancellation.
         var end: Result<Void, any Error>?
     }
 

@@ -59,12 +59,12 @@ extension ImageLoader {
         }
         try Task.checkCancellation()
         let head = collector.head ?? ResponseHead()
-        // The range is stale, or the server's reply was invalid: fetch again from the start.
+        // If the stored part is stale, or the partial response is invalid, fetch the image again from the start.
         if partial != nil, head.status == 416 || (head.status == 206 && collector.failure != nil) {
             return try await attempt(request, record, context)
         }
         if let failure = collector.failure { throw failure }
-        // A server may send less than the range (RFC 9110 §15.3.7). Another attempt asks for the rest.
+        // A server may send less than the requested range (RFC 9110 §15.3.7). Another attempt requests the rest.
         if head.status == 206, let total = head.contentRange?.total, collector.bytes.count < total {
             keep(collector.resumable, for: key)
             throw URLError(.networkConnectionLost)

@@ -10,7 +10,7 @@ extension ImageLoader {
         // Only the newest preview is worth decoding.
         let (previews, feed) = AsyncStream<[UInt8]>.makeStream(bufferingPolicy: .bufferingNewest(1))
         defer { feed.finish() }
-        // Cancelled when this function ends.
+        // Swift cancels this child task if the function throws.
         async let shown: Void = show(previews, request, context)
         let key = ContentJobKey(content: request.contentKey, policy: request.cachePolicy)
         let content = try await contents.value(for: key, priority: context.priority) { update in
@@ -37,7 +37,7 @@ extension ImageLoader {
         do {
             return try await decode(content.bytes, content.origin, request, context.priority.value, isPreview: false)
         } catch let error as ImageError {
-            // Remove bytes that are not an image, because they would fail again.
+            // Remove bytes that are not an image, because decoding them would fail again.
             if error.code == .malformed || error.code == .unsupported {
                 await configuration.disk?.remove(request.contentKey)
             }
@@ -45,7 +45,7 @@ extension ImageLoader {
         }
     }
 
-    /// Decodes previews while the rest arrives. Omits previews that fail.
+    /// Decodes and reports previews while the rest of the image arrives. Omits previews that cannot be decoded.
     private func show(
         _ previews: AsyncStream<[UInt8]>, _ request: ImageRequest, _ context: ImageContext
     ) async {
@@ -63,7 +63,7 @@ extension ImageLoader {
         hints.isPreview = isPreview
         hints.priority = priority
         let decoded = try await decoder.decode(bytes, hints)
-        // Another attempt may load the complete image.
+        // Do not keep an incomplete image on disk: another attempt may load the complete image.
         if decoded.isIncomplete, !isPreview { await configuration.disk?.remove(request.contentKey) }
         var bitmap = decoded.bitmap
         for processor in request.processors {

@@ -137,7 +137,8 @@ public final class ImageLoader: Sendable {
         await configuration.disk?.removeAll()
     }
 
-    /// Drops cached memory. No image is lost on disk, because it is written there as soon as it arrives.
+    /// Drops cached images, partial downloads and idle decoder processes. Images stay on disk, where each image is
+    /// written when it arrives.
     private func dropMemory() {
         memory.withLock { $0.removeAll() }
         partials.withLock { $0.removeAll() }
@@ -145,14 +146,14 @@ public final class ImageLoader: Sendable {
     }
 }
 
-/// Identifies an image job: the processors and how to load the image.
+/// Identifies an image job: the image with its processors, and the options for loading it.
 struct ImageJobKey: Hashable, Sendable {
     var image: ImageKey
     var policy: ImageRequest.CachePolicy
     var wantsPreviews: Bool
 }
 
-/// Identifies a content job, which loads the bytes. Requests with different processors share it.
+/// Identifies a content job, which loads the bytes. Requests that differ only in their processors share a content job.
 struct ContentJobKey: Hashable, Sendable {
     var content: String
     var policy: ImageRequest.CachePolicy

@@ -6,15 +6,15 @@ public import Foundation
 public struct ImageRequest: Hashable, Sendable {
     /// Which cached copies may be used.
     public enum CachePolicy: Hashable, Sendable {
-        /// Memory, then disk if the copy is fresh, otherwise a conditional request (RFC 9111 §4).
+        /// Uses a copy in memory, then a fresh copy on disk, otherwise a conditional request (RFC 9111 §4).
         case standard
-        /// Any copy regardless of age, otherwise the server.
+        /// Uses any cached copy regardless of age. Without a copy, loads the image from the server.
         case cachedElseLoad
-        /// Any copy regardless of age, otherwise an error.
+        /// Uses any cached copy regardless of age. Without a copy, the load fails.
         case onlyCached
-        /// A conditional request, even if a copy is fresh or in memory.
+        /// Sends a conditional request, even if a copy is fresh or in memory.
         case validate
-        /// Always the server. Replaces copies.
+        /// Always loads the image from the server, and replaces cached copies.
         case reload
     }
 
@@ -38,10 +38,10 @@ public struct ImageRequest: Hashable, Sendable {
         self.priority = priority
     }
 
-    /// Identifies the server's bytes.
+    /// The key of the server's bytes in caches: the URL, and a hash of the header fields.
     var contentKey: String {
         guard !fields.isEmpty else { return url.absoluteString }
-        // Fields can be secrets, which must not occur in names and files.
+        // Use a hash of the fields: fields can contain secrets, which must not occur in cache files.
         let text = fields.map { "\($0.key.lowercased()): \($0.value)\n" }.sorted().joined()
         return url.absoluteString + "\n" + ImageDiskCache.name(text)
     }
@@ -49,7 +49,7 @@ public struct ImageRequest: Hashable, Sendable {
     var imageKey: ImageKey { ImageKey(content: contentKey, processors: processors) }
 
     var urlRequest: URLRequest {
-        // The loader uses its own cache, so that an image's origin is known.
+        // Use no cache of the session, so that an image's origin is known. The loader has its own cache.
         var request = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData)
         request.setValue("image/webp,image/png,image/jpeg,image/*;q=0.8,*/*;q=0.5", forHTTPHeaderField: "Accept")
         // Compression does not make images smaller, and ranges refer to unencoded bytes.
@@ -59,7 +59,7 @@ public struct ImageRequest: Hashable, Sendable {
     }
 }
 
-/// Identifies an image in memory.
+/// An image's key in the memory cache.
 struct ImageKey: Hashable, Sendable {
     var content: String
     var processors: [ImageProcessor]

@@ -23,7 +23,7 @@ public final class ImageTask: Sendable {
     /// Cancels the load. The fetch continues if other callers wait for the same image.
     public func cancel() { task.withLock { $0 }?.cancel() }
 
-    /// The image.
+    /// The image. Waits until the load is complete.
     ///
     /// Cancellation: no effect on the task.
     public var value: LoadedImage {

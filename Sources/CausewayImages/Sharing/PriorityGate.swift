@@ -1,7 +1,7 @@
 internal import CausewayImageFormats
 internal import CausewaySystem
 
-/// Limits how many jobs run concurrently. Admits the most urgent first.
+/// Limits how many jobs run concurrently. Admits the most urgent job first.
 final class PriorityGate: Sendable {
     private struct State {
         var line: AdmissionLine
@@ -45,7 +45,7 @@ final class PriorityGate: Sendable {
             }
         } onCancel: {
             let caller = state.withLock { state -> CheckedContinuation<Void, any Error>? in
-                // A job that was admitted in the meantime detects the cancellation in its work.
+                // A job that was admitted before the cancellation no longer waits. Its work detects the cancellation.
                 state.line.abandoned(id) ? state.callers.removeValue(forKey: id) : nil
             }
             caller?.resume(throwing: CancellationError())

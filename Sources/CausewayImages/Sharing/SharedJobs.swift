@@ -31,7 +31,7 @@ final class SharedJobs<Key: Hashable & Sendable, Value: Sendable, Update: Sendab
     /// The number of waiting callers.
     var callerCount: Int { state.withLock { $0.table.callerCount } }
 
-    /// Returns a job's result. Starts the job unless an equal one is in progress.
+    /// Returns a job's result. Starts the job unless a job with the same key is in progress.
     ///
     /// Cancellation: throws `CancellationError` at once.
     func value(
