@@ -3,7 +3,8 @@ internal import CausewayXML
 
 /// Converts an encoding of the C library to UTF-8.
 ///
-/// Only encodings of documents on the web are opened: a document must not choose the code that the C library loads.
+/// Opens only encodings that documents on the web use. Otherwise a document could choose the code that the C library
+/// loads.
 package final class EncodingConversion: CharacterConversion {
     private let handle: UnsafeMutableRawPointer
     private var rest: [UInt8] = []
