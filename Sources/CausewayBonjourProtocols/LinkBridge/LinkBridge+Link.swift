@@ -3,7 +3,7 @@ internal import CausewayWire
 extension LinkBridge {
     /// Services and hosts found on one link, and their registrations' state on the other link.
     struct Link: Sendable {
-        /// A bridge's mark: a PTR record under the subtype ``LinkBridge/mark``.
+        /// A bridge's mark on a service that it registered: a PTR record under the subtype ``LinkBridge/mark``.
         private struct Mark: Sendable {
             /// When the mark expires; `nil` while its PTR record exists.
             var end: Duration?
@@ -12,12 +12,13 @@ extension LinkBridge {
         }
 
         /// How long a mark remains valid after its PTR record was removed. A service and its mark disappear at almost
-        /// the same time. Without this delay, the bridge could see the service without its mark and register it.
+        /// the same time. Without this delay, the bridge could register a service whose mark disappears just before the
+        /// service.
         private static let memory: Duration = .seconds(10)
 
-        /// For each service, the browsed names that list it.
+        /// For each found service, the type and subtype names that list it.
         private var found: [DNSName: Set<DNSName>] = [:]
-        /// Services that a bridge registered here, with their marks.
+        /// Services that a bridge registered on this link, with their marks.
         private var marked: [DNSName: Mark] = [:]
         private var services: [DNSName: Service] = [:]
         private var hosts: [DNSName: Host] = [:]
@@ -32,7 +33,7 @@ extension LinkBridge {
 
         mutating func listed(_ name: DNSName, under list: DNSName) { found[name, default: []].insert(list) }
 
-        /// Returns whether no browsed name lists the service any more.
+        /// Removes a service from a list. Returns whether no other list has the service.
         mutating func unlisted(_ name: DNSName, under list: DNSName) -> Bool {
             found[name]?.remove(list)
             guard found[name]?.isEmpty == true else { return false }
@@ -44,14 +45,14 @@ extension LinkBridge {
 
         // MARK: Services
 
-        /// Adds a service. Returns `false` if it is known, or if there are `limit` services.
+        /// Adds a service. Returns `false` if the service is known already, or if the link has `limit` services.
         mutating func adopt(_ name: DNSName, limit: Int, at now: Duration) -> Bool {
             guard services[name] == nil, services.count < limit else { return false }
             services[name] = Service(type: name.droppingFirst(), found: now)
             return true
         }
 
-        /// Returns the first found service that the limit has excluded, if there is room for one more.
+        /// Returns a service that the limit has excluded, if a place for it has just become free; otherwise `nil`.
         func excluded(by limit: Int) -> DNSName? {
             guard services.count == limit - 1 else { return nil }
             return found.keys.lazy.filter { services[$0] == nil }.min(by: LinkBridge.precedes)
@@ -61,8 +62,8 @@ extension LinkBridge {
 
         mutating func remove(_ name: DNSName) { services[name] = nil }
 
-        /// Processes changed SRV and TXT records. Returns the service's host before and after the change; `nil` without
-        /// such a service.
+        /// Processes changed SRV and TXT records. Returns the service's host before and after the change; `nil` if the
+        /// service is unknown.
         mutating func described(
             _ name: DNSName, added: [DNSRecord], removed: [DNSRecord]
         ) -> (old: DNSName?, new: DNSName?)? {
@@ -72,8 +73,8 @@ extension LinkBridge {
             return (old, services[name]?.target)
         }
 
-        /// Returns a service's records for the other side; `nil` without a routable host address, or while its own
-        /// records are incomplete.
+        /// Returns a service's records for the other side; `nil` if its host has no routable address, or while the
+        /// service's own records are incomplete.
         ///
         /// The result includes the host's address records, so the service is not announced before the host's name has
         /// passed probing too.
@@ -90,7 +91,7 @@ extension LinkBridge {
 
         // MARK: Registrations
 
-        /// Returns whether the registration was being probed.
+        /// Notes that the registration passed probing. Returns `false` if no registration was being probed.
         mutating func established(_ name: DNSName) -> Bool { services[name]?.established() ?? false }
 
         mutating func registered(_ name: DNSName, _ records: [DNSRecord]) { services[name]?.registered(records) }
@@ -103,13 +104,14 @@ extension LinkBridge {
             services[name]?.ended(blockedUntil: end)
         }
 
-        /// Removes an expired mark, and the time for which the registration waits.
+        /// Removes the service's mark if that has expired, and the time at which the rate limit permits its
+        /// registration.
         mutating func tidy(_ name: DNSName, at now: Duration) {
             if marked[name]?.isOver(at: now) == true { marked[name] = nil }
             services[name]?.postponed(until: nil)
         }
 
-        /// Candidates for the next review time; past times are ignored.
+        /// Returns times at which the service may need another review. The caller ignores past times.
         func moments(of name: DNSName) -> [Duration] {
             var moments = services[name]?.moments ?? []
             if let end = marked[name]?.end { moments.append(end) }
@@ -118,7 +120,7 @@ extension LinkBridge {
 
         // MARK: Hosts
 
-        /// Adds a service to its host. Returns whether it is the host's first one.
+        /// Adds a service to its host. Returns whether this is the host's first service.
         mutating func visit(_ host: DNSName, _ user: DNSName) -> Bool {
             let isNew = hosts[host] == nil
             hosts[host, default: Host()].joined(user)

@@ -6,7 +6,7 @@ extension LinkBridge {
     struct Service: Sendable {
         enum Phase: Equatable, Sendable {
             case waiting
-            /// Registered on the other link, where probing is not finished.
+            /// The service is registered on the other link, but probing there is not finished.
             case probing
             case bridged
             /// A host on the other link uses the name.
@@ -25,7 +25,7 @@ extension LinkBridge {
         private(set) var phase = Phase.waiting
         /// The records registered on the other link; empty if the service is not registered.
         private(set) var told: [DNSRecord] = []
-        /// When the rate limit permits registration; `nil` if no registration waits for it.
+        /// When the rate limit permits registration; `nil` if the service does not wait for the rate limit.
         private var start: Duration?
 
         init(type: DNSName, found: Duration) {
@@ -35,7 +35,7 @@ extension LinkBridge {
 
         var isRegistered: Bool { phase == .probing || phase == .bridged }
 
-        /// Candidates for the next review time; past times are ignored.
+        /// Times at which the service may need another review. The caller ignores past times.
         var moments: [Duration] {
             var moments = [found + Self.textPatience]
             if case .blocked(let end) = phase { moments.append(end) }
@@ -49,8 +49,8 @@ extension LinkBridge {
             return target
         }
 
-        /// Returns the service's records for the other side, except PTR records with its own name; `nil` without an SRV
-        /// record, or while the TXT record may still arrive.
+        /// Returns the service's records for the other side, except PTR records with its own name; `nil` if there is no
+        /// SRV record, or while the TXT record may still arrive.
         ///
         /// - Parameters:
         ///   - name: The service name.
@@ -98,7 +98,7 @@ extension LinkBridge {
 
         mutating func updated(_ records: [DNSRecord]) { told = records }
 
-        /// Returns whether the registration was being probed.
+        /// Notes that the registration passed probing. Returns `false` if no registration was being probed.
         mutating func established() -> Bool {
             guard phase == .probing else { return false }
             phase = .bridged
@@ -107,7 +107,8 @@ extension LinkBridge {
 
         /// Processes the end of the registration.
         ///
-        /// - Parameter end: Until when another host uses the name; `nil` if the service can be registered again.
+        /// - Parameter end: When to try the name again, because another host uses it; `nil` if the service can be
+        ///   registered again.
         mutating func ended(blockedUntil end: Duration? = nil) {
             phase = end.map { Phase.blocked(until: $0) } ?? .waiting
             told = []

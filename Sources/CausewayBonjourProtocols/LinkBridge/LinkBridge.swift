@@ -12,7 +12,7 @@ package import CausewayWire
 /// already exists on the link. Third, each link's ``MulticastLink`` must ignore its own messages
 /// (``MulticastLink/hearsItself``), so that no service returns to its source link.
 package struct LinkBridge: Sendable {
-    /// A link of the bridge.
+    /// One of the two links that the bridge connects.
     package enum Side: Int, Hashable, Sendable, CaseIterable {
         case near, far
 
@@ -23,7 +23,7 @@ package struct LinkBridge: Sendable {
     package enum Action: Equatable, Sendable {
         case ask(DNSQuestion, on: Side)
         case stop(DNSQuestion, on: Side)
-        /// Register these records, a service's and its host's, with the service name as identifier.
+        /// Register the records of a service and of its host. The service name identifies the registration.
         case register([DNSRecord], DNSName, on: Side)
         case update([DNSRecord], DNSName, on: Side)
         case withdraw(DNSName, on: Side)
@@ -135,7 +135,7 @@ package struct LinkBridge: Sendable {
 
     // MARK: Lists
 
-    /// Processes a PTR record: a service mark, a browsed service, or neither.
+    /// Processes a PTR record, which can be a service's mark or list a service. Other records are ignored.
     private mutating func listed(_ record: DNSRecord, _ side: Side, at now: Duration) {
         guard case .name(let name) = record.data, name.firstLabel != nil else { return }
         if let type = marks[record.name], name.droppingFirst() == type {
@@ -176,7 +176,7 @@ package struct LinkBridge: Sendable {
         if let target = service.target { leave(target, name, side) }
         links[side]?.remove(name)
         stop(name, [.srv, .txt], side)
-        // The service limit was reached: adopt one service that it excluded.
+        // If the service limit has excluded other services, one of them now takes the free place.
         guard let next = links[side]?.excluded(by: serviceLimit) else { return }
         adopt(next, side, at: now)
         review(Place(name: next, side: side), at: now)
@@ -194,8 +194,8 @@ package struct LinkBridge: Sendable {
         review(Place(name: question.name, side: side), at: now)
     }
 
-    /// Starts A and AAAA queries for a host, unless another service on it already did. Hosts outside `.local` are
-    /// reachable from every link, so they need no query.
+    /// Starts A and AAAA queries for a host, unless another service on the host has started them already. Hosts outside
+    /// `.local` are reachable from every link, so they need no query.
     private mutating func visit(_ host: DNSName, _ user: DNSName, _ side: Side) {
         guard host.isWithin(.local), host != .local else { return }
         if links[side]?.visit(host, user) == true { ask(host, [.a, .aaaa], side) }
@@ -206,8 +206,8 @@ package struct LinkBridge: Sendable {
         if links[side]?.leave(host, user) == true { stop(host, [.a, .aaaa], side) }
     }
 
-    /// Reviews a host's services, sorted by name: the rate limit registers the first ones first, so the order must not
-    /// be random.
+    /// Reviews a host's services, sorted by name: the rate limit permits the first services first, so the order must
+    /// not be random.
     private mutating func reviewUsers(of host: DNSName, _ side: Side, at now: Duration) {
         for user in links[side]?.users(of: host) ?? [] { review(Place(name: user, side: side), at: now) }
     }
@@ -276,7 +276,7 @@ package struct LinkBridge: Sendable {
         due[place] = moments.filter { $0 > now }.min()
     }
 
-    /// Whether the service originates on its link (it has no bridge mark) and its name is free on the other link.
+    /// Whether the service has no bridge's mark, and so originates on its link, and its name is free on the other link.
     private func mayCross(_ place: Place, _ service: Service, at now: Duration) -> Bool {
         guard links[place.side]?.isMarked(place.name, at: now) == false else { return false }
         // Once this bridge has registered the service, its name needs no check here. If another host has a record with

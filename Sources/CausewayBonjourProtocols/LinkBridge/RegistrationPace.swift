@@ -1,5 +1,5 @@
-/// The times at which a ``LinkBridge`` may register services: all services together at a limited rate, and each service
-/// again only a while after it ended.
+/// Decides when a ``LinkBridge`` may register services. Limits the rate for all services together, and delays a service
+/// that has just ended.
 struct RegistrationPace: Sendable {
     /// Maximum number of registrations at once. Further registrations follow at ``interval``.
     static let burst = 32
@@ -29,13 +29,13 @@ struct RegistrationPace: Sendable {
     /// Counts one registration for the rate limit.
     mutating func registered(at now: Duration) { paid = max(paid, now) + Self.interval }
 
-    /// Records that hosts can no longer find the service.
+    /// Begins the service's pause, because hosts can no longer find the service.
     mutating func ended(_ place: LinkBridge.Place, at now: Duration) { resting[place] = now + Self.rest }
 
-    /// Returns when the service's rest ends.
+    /// Returns when the pause after the service's end is over.
     func restEnd(of place: LinkBridge.Place) -> Duration? { resting[place] }
 
-    /// Forgets the service's rest if that is over.
+    /// Removes the service from ``resting`` if its pause is over.
     mutating func tidy(_ place: LinkBridge.Place, at now: Duration) {
         if let end = resting[place], end <= now { resting[place] = nil }
     }

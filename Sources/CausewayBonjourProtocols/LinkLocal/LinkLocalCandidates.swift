@@ -4,7 +4,7 @@ package import CausewayWire
 /// The link-local IPv4 addresses in the order in which a host tries them. The order differs between hosts, but is always the same for one
 /// host (RFC 3927 §2.1).
 package struct LinkLocalCandidates: Sendable {
-    /// 169.254.1.0 to 169.254.254.255. The first and the last 256 addresses are reserved.
+    /// 169.254.1.0, the lowest candidate. Of 169.254/16, the first and the last 256 addresses are reserved.
     private static let first: UInt32 = 0xA9FE_0100
     private static let count: UInt64 = 254 * 256
 

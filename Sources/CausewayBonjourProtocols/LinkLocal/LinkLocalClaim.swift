@@ -219,7 +219,7 @@ package struct LinkLocalClaim: Sendable {
         return [.send(ARPMessage(.request, senderLink: link, sender: IPv4Address(bits: 0), target: probing.address))]
     }
 
-    /// Sends the next of two announcements. Called again 60 seconds after the claim, resets the conflict counter.
+    /// Sends the next of two announcements. A later call, 60 seconds after the claim, resets the conflict counter.
     private mutating func announce(_ holding: Holding, at now: Duration) -> [Action] {
         var holding = holding
         guard holding.announced < Self.announcementCount else {

@@ -6,17 +6,18 @@ internal import CausewayWire
 struct ContinuousQueries: Sendable {
     /// Which of this host's queries may be answered by unicast.
     enum UnicastResponses: Sendable {
-        /// None, because unicast responses cannot arrive at this process's socket.
+        /// No query, because unicast responses cannot arrive at this process's socket.
         case refused
-        /// The first query in a series, which asks for a unicast response (RFC 6762 §5.4).
+        /// Only the first query in a series, which asks for a unicast response (RFC 6762 §5.4).
         case permitted
-        /// All, because queries are sent from another port than 5353 (RFC 6762 §5.1).
+        /// All queries, because they are sent from another port than 5353 (RFC 6762 §5.1).
         case always
     }
 
     /// The delay before the first query, so that hosts that start together do not send together (RFC 6762 §5.2).
     private static let firstDelay: Range<Duration> = .milliseconds(20)..<Duration.milliseconds(120)
-    /// New questions that become due within this time are sent early, in the same message (RFC 6762 §5.3).
+    /// New questions that become due within this time are sent early, with the questions that are due now (RFC 6762
+    /// §5.3).
     private static let gathering: Duration = .milliseconds(100)
     private static let shortestInterval: Duration = .seconds(1)
     static let longestInterval: Duration = .seconds(3_600)
@@ -69,7 +70,7 @@ struct ContinuousQueries: Sendable {
         return true
     }
 
-    /// Removes a listener. Returns its question if that has no listeners left and so has ended.
+    /// Removes a listener. If its question has no other listener, the question ends and is returned.
     mutating func stop(_ id: QuestionID) -> DNSQuestion? {
         guard let question = byListener.removeValue(forKey: id) else { return nil }
         running[question]?.listeners.remove(id)
@@ -125,7 +126,7 @@ struct ContinuousQueries: Sendable {
 
     func isSettled(_ question: DNSQuestion) -> Bool { running[question]?.isSettled == true }
 
-    /// Skips this host's own question if it is due soon. The other host's question counts instead.
+    /// Skips this host's own question if it is due soon. Call this when another host has sent the same question.
     mutating func spare(
         _ question: DNSQuestion, at now: Duration, using random: inout any RandomNumberGenerator & Sendable
     ) {
@@ -138,7 +139,7 @@ struct ContinuousQueries: Sendable {
         schedule[question].map { $0 <= now + Self.duplicateWindow } ?? false
     }
 
-    /// Counts a question as sent and schedules the next one. The interval doubles up to one hour (RFC 6762 §5.2).
+    /// Counts a question as sent, and schedules its next query. The interval doubles up to one hour (RFC 6762 §5.2).
     private mutating func count(_ question: DNSQuestion, at now: Duration, later delay: Duration = .zero) {
         guard let entry = running[question] else { return }
         let last = entry.lastCounted.map { now - $0 } ?? .zero
@@ -154,7 +155,7 @@ struct ContinuousQueries: Sendable {
     /// When the next query is due.
     var earliestDue: Duration? { schedule.next }
 
-    /// Returns the questions that these expiring records answer, except those that were sent a moment ago.
+    /// Returns the questions that these expiring records answer, except questions that were sent a moment ago.
     func refreshing(_ aging: [DNSRecord], at now: Duration) -> Set<DNSQuestion> {
         Set(aging.flatMap { interested(in: $0) }).filter { question in
             // One query refreshes all answers to a question that expire together.
@@ -163,8 +164,8 @@ struct ContinuousQueries: Sendable {
         }
     }
 
-    /// Returns the questions to send now: those that are due, and `refreshed`. Repeated questions keep their time; only
-    /// questions not sent before are sent early.
+    /// Returns the questions to send now: those that are due, and `refreshed`. A question that was sent before keeps
+    /// its time; only new questions are sent early.
     mutating func takeDue(
         with refreshed: Set<DNSQuestion>, _ unicast: UnicastResponses, at now: Duration
     ) -> [DNSQuestion] {
@@ -187,7 +188,7 @@ struct ContinuousQueries: Sendable {
         return asked
     }
 
-    /// Returns the question to send now. Only the first question in a series permits a unicast response
+    /// Returns the question in the form to send now. Only the first question in a series permits a unicast response
     /// (RFC 6762 §5.4).
     private mutating func said(
         _ question: DNSQuestion, _ unicast: UnicastResponses, at now: Duration
@@ -207,7 +208,7 @@ struct ContinuousQueries: Sendable {
     /// Whether a question that permits unicast responses was sent recently.
     func expectsUnicast(at now: Duration) -> Bool { newestUnicast.map { now - $0 <= Self.unicastWindow } ?? false }
 
-    /// Whether a question that permits unicast responses, and that the record answers, was sent recently.
+    /// Whether a question was sent recently that permits unicast responses and is answered by the record.
     func expectsUnicast(_ record: DNSRecord, at now: Duration) -> Bool {
         byName[record.name]?.contains { question in
             guard let last = running[question]?.lastUnicast, now - last <= Self.unicastWindow else { return false }

@@ -2,8 +2,8 @@ internal import HeapModule
 
 /// Deadlines by member. Reading the next deadline takes constant time, a change takes amortized logarithmic time.
 ///
-/// Members with equal deadlines are returned in the order in which these were set. A changed deadline leaves its
-/// outdated item in the heap; the heap is rebuilt when it exceeds twice the member count plus 64.
+/// Members with equal deadlines are returned in the order in which the deadlines were set. A changed deadline leaves
+/// its outdated item in the heap; the heap is rebuilt when it exceeds twice the member count plus 64.
 struct DeadlineIndex<ID: Hashable & Sendable>: Sendable {
     private struct Moment: Sendable {
         var time: Duration
@@ -54,7 +54,7 @@ struct DeadlineIndex<ID: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Removes and returns the member with the earliest deadline, if that has passed.
+    /// Removes and returns the member with the earliest deadline, if this deadline has passed.
     mutating func popDue(at now: Duration) -> ID? {
         guard let first = items.min, first.moment.time <= now else { return nil }
         current[first.id] = nil

@@ -203,7 +203,7 @@ package struct MulticastLink: Sendable {
         actions += responder.advance(to: now)
     }
 
-    /// Reports that a peer's link-layer address is still unresolved, 40 ms after a reply was sent to it. Multicasts the reply instead.
+    /// Multicasts a reply that was sent to a peer 40 ms ago, because the peer's link-layer address is still unresolved.
     package mutating func neighbourUnresolved(_ peer: MulticastPeer, at now: Duration) {
         reach(now)
         actions += responder.neighbourUnresolved(peer, at: now)

@@ -33,7 +33,7 @@ struct MulticastQuerier: ReturningMachine, Sendable {
 
     // MARK: The link
 
-    /// When many hosts may last have started at once.
+    /// The latest time when many hosts may have started at once.
     var upheaval: Duration { calm.upheaval }
 
     mutating func manyHostsStarted(at time: Duration) { calm.manyHostsStarted(at: time) }
@@ -44,8 +44,8 @@ struct MulticastQuerier: ReturningMachine, Sendable {
 
     mutating func linkChanged(messageByteLimit: Int) { self.messageByteLimit = messageByteLimit }
 
-    /// Restarts all questions because the link has changed. Records that no host confirms within ten seconds expire
-    /// (RFC 6762 §10.3).
+    /// Restarts all questions because the link has changed. Unless a host confirms a record within ten seconds, the
+    /// record expires (RFC 6762 §10.3).
     mutating func restart(at now: Duration) {
         calm.manyHostsStarted(at: now)
         cache.updateAll { entry in entry.end(by: now + Self.reconfirmation) }
@@ -101,8 +101,8 @@ struct MulticastQuerier: ReturningMachine, Sendable {
         return heard(message, from: arrival.peer.address, at: now) + ask(doubted)
     }
 
-    /// Sends queries without known answers for multicast responses, so that two hosts with contradictory records detect
-    /// their conflict (RFC 6762 §9).
+    /// Returns queries that ask for multicast responses and list no known answers, so that two hosts with contradictory
+    /// records detect their conflict (RFC 6762 §9).
     private func ask(_ doubted: [DNSQuestion]) -> [MulticastAction] {
         QueryMessages.make(doubted, knowing: [], limit: messageByteLimit).map { .send($0) }
     }
@@ -121,7 +121,8 @@ struct MulticastQuerier: ReturningMachine, Sendable {
         var added: [DNSRecord] = []
         var removed: [DNSRecord] = []
         var related: Set<DNSName> = []
-        // One flush per name and type is enough: the message's other records with them are inserted below.
+        // One flush per name and type is enough: the message's other records with this name and type are inserted
+        // below.
         var flushed: Set<RecordCache.Key> = []
         for records in [message.answers, message.authorities, message.additionals] {
             for record in records where record.flushesCache && isWanted(record, related) {
@@ -180,7 +181,7 @@ struct MulticastQuerier: ReturningMachine, Sendable {
     // MARK: Other hosts' queries
 
     /// Processes another host's multicast query: its questions may suppress this host's own (RFC 6762 §7.3), and a
-    /// cached record that is neither a known answer nor answered may no longer exist (RFC 6762 §10.5).
+    /// cached record may no longer exist if the query does not list it and no host answers with it (RFC 6762 §10.5).
     mutating func overheard(_ message: DNSMessage, _ arrival: MulticastArrival, at now: Duration) {
         // Responses to legacy resolvers are unicast, and a probe asks for conflicts only: neither helps this host.
         guard arrival.isFull, arrival.isMulticast, arrival.isOnLink, message.authorities.isEmpty else { return }
@@ -192,8 +193,8 @@ struct MulticastQuerier: ReturningMachine, Sendable {
         }
         let questions = message.questions.filter { !$0.acceptsUnicast && $0.recordClass == .internet }
         if message.flags.contains(.isTruncated) {
-            // More known answers follow, so it is not clear yet which are missing. A message may be lost, so a missing
-            // response to such a query proves nothing.
+            // More known answers follow, so it is not clear yet which known answers are missing. One of the messages
+            // may be lost, so a missing response to such a query proves nothing.
             let ours = questions.filter { question in
                 queries.isDueSoon(question, at: now)
                     && message.answers.allSatisfy { !question.matches($0) || cache.holds($0, at: now) }
@@ -222,7 +223,7 @@ struct MulticastQuerier: ReturningMachine, Sendable {
         return cache.deadline.map { min($0, question) } ?? question
     }
 
-    /// Advances the time for a host whose own records are in the cache.
+    /// Does the same as ``advance(to:knowing:)`` for a host whose own records are in the cache.
     mutating func advance(to now: Duration) -> [MulticastAction] { advance(to: now, knowing: nil) }
 
     /// Sends queries that are due and removes expired records.
@@ -243,7 +244,7 @@ struct MulticastQuerier: ReturningMachine, Sendable {
         return actions
     }
 
-    /// Builds the due queries.
+    /// Returns messages with the queries that are due.
     private mutating func dueMessages(
         _ refreshed: Set<DNSQuestion>, _ own: OwnRecords?, at now: Duration
     ) -> [[UInt8]] {

@@ -31,7 +31,8 @@ struct MulticastRegistration: Sendable {
 
     private(set) var content: RecordSet
     private(set) var phase: Phase
-    /// Whether a first conflict during probing was ignored. Such a conflict may be caused by an old record of this host itself.
+    /// Whether a first conflict during probing was ignored. Such a conflict may be caused by this host's own old
+    /// record.
     private var wasForgiven = false
     /// Whether the registration lost a tie-break and waits before it probes again (RFC 6762 §8.2).
     private var isDeferred = false
@@ -72,7 +73,7 @@ struct MulticastRegistration: Sendable {
         switch phase {
         case .announcing, .established:
             phase = isRenamed ? .probing(sent: 0, next: now) : .announcing(sent: 0, next: time)
-        // A pause after a conflict goes on.
+        // A pause after a conflict is not shortened.
         case .probing(_, let next): if isRenamed { phase = .probing(sent: 0, next: max(now, next)) }
         case .asleep, .off: break
         }
@@ -177,9 +178,9 @@ struct MulticastRegistration: Sendable {
         case lost
     }
 
-    /// Compares another host's record with the unique records. Returns `nil` if it contradicts none of them.
+    /// Compares another host's record with the unique records. Returns `nil` if there is no contradiction.
     ///
-    /// During probing, the first conflict is ignored, and the next one ends the registration. An established
+    /// During probing, the first conflict is ignored, and the next conflict ends the registration. An established
     /// registration is probed again.
     func conflict(with record: DNSRecord, isMulticast: Bool) -> Conflict? {
         guard record.timeToLive > 0 else { return nil }

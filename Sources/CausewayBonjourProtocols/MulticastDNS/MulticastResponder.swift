@@ -25,7 +25,7 @@ struct MulticastResponder: Sendable {
     /// Whether this host has registered the name.
     func concerns(_ name: DNSName) -> Bool { registered.holds(name) }
 
-    /// The records in registrations that answer queries: announced or established.
+    /// The records with which this host answers: those of registrations that are announced or established.
     var own: OwnRecords { registered.own }
 
     /// All records that this host answers with, each once.
@@ -161,7 +161,7 @@ struct MulticastResponder: Sendable {
                 if arrival.isMulticast, let own = registered.own.held(record) {
                     responses.heard(record, equalTo: own, at: now)
                 }
-                // This host may have sent its other addresses, on another link or from another process. They are no
+                // This host itself may have sent these addresses, on another link or from another process. They are no
                 // conflict.
                 if isSelf, record.type == .a || record.type == .aaaa { continue }
                 for id in registered.owners(of: record.name) { examine(record, id, arrival, at: now) }
@@ -235,7 +235,7 @@ struct MulticastResponder: Sendable {
     mutating func advance(to now: Duration) -> [MulticastAction] {
         var actions = urgent
         urgent = []
-        // The goodbye for a replaced record precedes the announcement of the new one.
+        // The goodbye for a replaced record precedes the announcement of the new record.
         actions += goodbye(registered.takeFirstGoodbyes(at: now))
         actions += speak(at: now)
         actions += goodbye(registered.takeRepeatedGoodbyes(at: now))
@@ -254,7 +254,7 @@ struct MulticastResponder: Sendable {
             + ResponseMessages.make(announced, [], limit: messageByteLimit, extensions).map { .send($0) }
     }
 
-    /// The OPT record with the owner option; `nil` without ``owner``.
+    /// The OPT record with the owner option; `nil` if there is no ``owner``.
     private var extensions: DNSExtensions? {
         owner.map { owner in
             var extensions = DNSExtensions(payloadByteCount: UInt16(clamping: messageByteLimit))

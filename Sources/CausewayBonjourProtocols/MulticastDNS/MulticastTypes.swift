@@ -5,7 +5,7 @@ package enum MulticastDNS {
     package static let port: UInt16 = 5_353
     /// Maximum message size in bytes for one Ethernet packet over IPv4 or IPv6 (RFC 6762 §17).
     package static let messageByteLimit = 1_440
-    /// Maximum message size in bytes after the headers of a 9,000-byte packet (RFC 6762 §17).
+    /// Maximum message size in bytes: a packet of 9,000 bytes without its headers (RFC 6762 §17).
     static let largestMessageByteCount = 8_952
     /// TTL in seconds for records with a host name or an address (RFC 6762 §10).
     package static let hostTimeToLive: UInt32 = 120
@@ -63,14 +63,14 @@ package enum MulticastAction: Equatable, Sendable {
     /// Send a message to the multicast group.
     case send([UInt8])
     case reply([UInt8], to: MulticastPeer)
-    /// Check whether the peer's link-layer address is resolved, because a reply was sent 40 ms ago. If it is not, call
-    /// ``MulticastLink/neighbourUnresolved(_:at:)`` before any other method.
+    /// Check whether the peer's link-layer address is resolved, because a reply was sent to the peer 40 ms ago. If it
+    /// is not, call ``MulticastLink/neighbourUnresolved(_:at:)`` before any other method.
     case checkNeighbour(MulticastPeer)
     /// A question's answers have changed.
     case changed(QuestionID, added: [DNSRecord], removed: [DNSRecord])
     /// The name's owner has stated that no records with this type exist (NSEC, RFC 6762 §6.1). This is valid until such a record is found.
     case denied(QuestionID)
-    /// The registration's unique names have passed probing, or it needs none: it answers queries now.
+    /// The registration's unique names have passed probing, or need no probing. The registration answers queries now.
     case established(RegistrationID)
     /// Another host, or another registration on this host, owns the name. The registration sends nothing until it is
     /// registered again under another name.

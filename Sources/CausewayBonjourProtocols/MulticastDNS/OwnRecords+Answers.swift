@@ -1,6 +1,6 @@
 internal import CausewayWire
 
-/// The records that answer a query, and those that accompany them.
+/// The records that answer a query, and the additional records.
 extension OwnRecords {
     /// Maximum number of answers in a response with additional records. A querier with more answers needs few
     /// additional records.
@@ -31,8 +31,8 @@ extension OwnRecords {
         return [none]
     }
 
-    /// Returns an NSEC record for a name with only unique records, listing their types (RFC 6762 §6.1). Types from 256
-    /// do not fit.
+    /// Returns an NSEC record for a name with only unique records, listing their types (RFC 6762 §6.1). Types with
+    /// numbers above 255 do not fit.
     private static func negative(_ type: DNSRecordType, _ own: [DNSRecord]) -> DNSRecord? {
         guard let name = own.first?.name, own.allSatisfy({ $0.flushesCache && $0.type.rawValue < 256 }) else {
             return nil
@@ -42,8 +42,8 @@ extension OwnRecords {
             name, .nsec, flushesCache: true, timeToLive: MulticastDNS.timeToLive(of: type), .next(name, types: types))
     }
 
-    /// Returns additional records: those the querier will need next (RFC 6763 §12), and an NSEC record if a host has
-    /// addresses in one family only (RFC 6762 §6.2).
+    /// Returns additional records: records that the querier will need next (RFC 6763 §12), and an NSEC record if a host
+    /// has addresses in one family only (RFC 6762 §6.2).
     func additionals(for answers: [DNSRecord]) -> [DNSRecord] {
         guard answers.count <= Self.explainedAnswerLimit else { return [] }
         var result: [DNSRecord] = []

@@ -18,15 +18,15 @@ struct OwnRecords: Sendable {
         static let searchedCount = 8
 
         var records: [DNSRecord] = []
-        /// The number of registrations besides the first that share a record, by record position.
+        /// For each record position, the number of registrations besides the first one that have the record.
         var moreHolders: [Int: Int] = [:]
-        /// Record positions by content hash. Empty up to ``searchedCount`` records.
+        /// Record positions by content hash. The table is empty if there are at most ``searchedCount`` records.
         var places: [Int: UInt32] = [:]
         /// Whether two different records had the same hash. The index contains only one, so the other must be found by linear search.
         var hasTwins = false
     }
 
-    /// Maximum number of records in a registration stored by reference. A lookup there searches all its records.
+    /// Maximum number of records in a registration that is stored by reference. A lookup searches all its records.
     private static let sharedCount = 16
 
     /// Names that occur in only one registration, with its records.
@@ -59,8 +59,8 @@ struct OwnRecords: Sendable {
         return name.moreHolders[place] != nil
     }
 
-    /// Returns this host's answers to the questions, as known answers. If a query did not list them, other hosts would
-    /// expect a response, receive none, and remove the records from their caches (RFC 6762 §10.5).
+    /// Returns this host's answers to the questions, which its own query must list as known answers. Otherwise other
+    /// hosts would expect a response, receive none, and remove the records from their caches (RFC 6762 §10.5).
     func knownAnswers(to questions: [DNSQuestion]) -> [DNSRecord] {
         questions.flatMap { question in
             self[question.name].filter { question.matches($0) }.map { record in

@@ -13,8 +13,8 @@ package struct PacketPacer: Sendable {
     package static let burst = 48
     /// Maximum rate after such a burst, in messages per second.
     package static let rate = 1_500
-    /// Maximum number of peers with waiting messages. At this number of waiting unicast messages, only peers without a
-    /// waiting message get one more.
+    /// Maximum number of peers with waiting messages. If this number of unicast messages waits, only a peer without a
+    /// waiting message can get another one.
     package static let replyLimit = 1_024
     /// Maximum number of waiting messages for one peer.
     package static let replyShare = 256

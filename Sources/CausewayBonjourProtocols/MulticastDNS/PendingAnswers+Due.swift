@@ -4,8 +4,9 @@ extension PendingAnswers {
     /// The time at which the answer to a query is due.
     struct Due: Sendable {
         var time: Duration
-        /// Whether the time is random, to avoid collisions with other hosts. A second copy of the query, which comes over the other address
-        /// family, then does not change it: the earlier of two random times would not be uniformly distributed (RFC 6762 §6).
+        /// Whether the time is random, to avoid collisions with other hosts. A second copy of the query, which comes
+        /// over the other address family, does not change a random time: the earlier of two random times would not be
+        /// uniformly distributed (RFC 6762 §6).
         var isRandom = false
         /// Whether the answer defends a name against a probe.
         var isDefence = false
@@ -22,7 +23,7 @@ extension PendingAnswers {
             return due
         }
 
-        /// Returns the time for an answer that is already due at `old`.
+        /// Returns when to send an answer that was due at `old` until now; `nil` means that it was not scheduled.
         func time(after old: Duration?, at now: Duration) -> Duration {
             guard let old else { return time }
             return isRandom && old <= now + PendingAnswers.gathering ? old : min(old, time)

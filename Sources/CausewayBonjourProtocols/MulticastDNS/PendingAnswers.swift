@@ -19,7 +19,7 @@ struct PendingAnswers: Sendable {
     /// Delay before a unicast answer's second copy. A unicast answer uses one address family only, and a querier that
     /// misses it asks again only after a second.
     static let directGap: Duration = .milliseconds(40)
-    /// A unicast answer with more records is not repeated, because it needs several packets.
+    /// A unicast answer with more records than this is not repeated, because it needs several packets.
     private static let directRepeatedLimit = 8
     /// After this number of unicast answers within a second, unicast answers are not repeated: many hosts are joining,
     /// and each asks all others.
@@ -32,7 +32,8 @@ struct PendingAnswers: Sendable {
         var askers: Set<MulticastPeer> = []
         /// Whether the record is sent regardless of known answers.
         var isForAll = false
-        /// Repeats left, for queriers that seem to have missed the answer. They follow after one, three and seven seconds.
+        /// The number of repeats left, for queriers that seem to have missed the answer. The repeats follow after one,
+        /// three and seven seconds.
         var repeats = 0
         /// The delay before the next repeat; doubles each time.
         var gap = PendingAnswers.spacing
@@ -60,15 +61,15 @@ struct PendingAnswers: Sendable {
     private var directDues = DeadlineIndex<MulticastPeer>()
     /// When the latest ``crowd`` unicast answers were sent.
     private var directTimes: [Duration] = []
-    /// The unicast answers that were repeated within the past second, and whose querier may be unreachable. Other
-    /// messages may be processed before the owner has checked the querier.
+    /// The unicast answers that were repeated within the past second, and whose querier may be unreachable. They are
+    /// kept here, because other messages may be processed before the owner has checked the querier.
     private var unconfirmed: [MulticastPeer: (records: [DNSRecord], time: Duration)] = [:]
-    /// Removed records that are part of waiting unicast answers. They must not be sent after their goodbyes.
+    /// Removed records that are part of waiting unicast answers. A record must not be sent after its goodbye.
     private var dropped: Set<DNSRecord> = []
     private var sent = SendingTimes()
     /// Maximum dictionary capacity kept when no answer waits.
     private static let keptCapacity = 512
-    /// Peers whose query announced more known answers, and until when to wait for them.
+    /// Peers whose query announced more known answers, and until when to wait for these answers.
     private var expected: [MulticastPeer: Duration] = [:]
 
     // MARK: Adding answers
@@ -131,7 +132,7 @@ struct PendingAnswers: Sendable {
 
     // MARK: Removing answers
 
-    /// Records that a query announced more known answers (RFC 6762 §7.2).
+    /// Notes that a query announced more known answers (RFC 6762 §7.2).
     mutating func expectMore(of peer: MulticastPeer, until time: Duration, at now: Duration) {
         if expected.count >= Self.peerLimit { expected = expected.filter { $0.value > now } }
         if expected.count < Self.peerLimit { expected[peer] = time }
@@ -156,7 +157,7 @@ struct PendingAnswers: Sendable {
         }
     }
 
-    /// Cancels repeats of records that the querier now lists as known answers: it has received them.
+    /// Cancels repeats of records that the querier now lists as known answers: the querier has received the records.
     mutating func arrived(_ known: Set<DNSRecord>, at peer: MulticastPeer) {
         for record in known where waiting[record]?.isRepeat == true {
             waiting[record]?.askers.remove(peer)
@@ -187,7 +188,7 @@ struct PendingAnswers: Sendable {
         if !direct.isEmpty { dropped.formUnion(records) }
     }
 
-    /// Records that a record was multicast, and removes its waiting answer.
+    /// Notes that a record was multicast, and removes its waiting answer.
     mutating func wasSent(_ record: DNSRecord, at now: Duration) {
         sent.note(record, at: now)
         forget(record)
@@ -209,7 +210,8 @@ struct PendingAnswers: Sendable {
         return actions
     }
 
-    /// Removes and returns the answers that are due, and those that may be sent with them in one message (RFC 6762 §6.4).
+    /// Removes and returns the answers that are due, and further answers that may be sent in the same message (RFC 6762
+    /// §6.4).
     private mutating func takeMulticast(at now: Duration) -> [DNSRecord] {
         guard let next = dues.next, next <= now else { return [] }
         var taken: [DNSRecord] = []
@@ -243,7 +245,8 @@ struct PendingAnswers: Sendable {
         dues[record] = entry.earliest
     }
 
-    /// Returns until when to wait for the only querier's known answers; `nil` if they are complete or if other hosts need the record too.
+    /// Returns when the wait for known answers ends, if only one querier waits for the record; `nil` if the querier has
+    /// sent all its known answers, or if other hosts need the record too.
     private func patience(for entry: Waiting, at now: Duration) -> Duration? {
         guard !entry.isForAll, entry.askers.count == 1, let peer = entry.askers.first, let time = expected[peer],
             time > now

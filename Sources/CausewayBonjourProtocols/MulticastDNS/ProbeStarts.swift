@@ -9,15 +9,16 @@ struct ProbeStarts: Sendable {
     private static let conflictWindow: Duration = .seconds(15)
     private static let conflictPause: Duration = .seconds(5)
 
-    /// When the latest conflicts occurred, including ignored conflicts; at most ``conflictLimit``.
+    /// When the latest conflicts occurred; at most ``conflictLimit``. Conflicts that a registration ignores are
+    /// included.
     private var conflicts: [Duration] = []
-    /// Whether there were too many conflicts. It ends when no conflict has occurred for ``conflictWindow``.
+    /// Whether there were too many conflicts. This state ends when no conflict has occurred for ``conflictWindow``.
     private var isStorm = false
     /// The common first probe time for registrations that begin together, so that they share probes.
     private var common: Duration = .zero
     var copies = ConflictCopies()
 
-    /// Records a conflict: another host has a record for a name that this host probes or defends.
+    /// Counts a conflict: another host has a record for a name that this host probes or defends.
     mutating func conflicted(at now: Duration) {
         tidy(at: now)
         conflicts.append(now)

@@ -16,13 +16,13 @@ struct QuerierHistory: Sendable {
     /// minute.
     func isLossy(at now: Duration) -> Bool { now < lossEnd }
 
-    /// Records a question that is about to be answered. Returns how often to repeat the answer, because the querier
+    /// Stores a question that is about to be answered. Returns how often to repeat the answer, because the querier
     /// seems to have missed earlier answers.
     mutating func noteQuestion(_ question: DNSQuestion, from arrival: MulticastArrival, at now: Duration) -> Int {
         repeated.note(question, from: arrival.peer.address, at: now)
     }
 
-    /// Records the answered questions. Returns whether the querier asks one of them for the first time since the newest
+    /// Stores the answered questions. Returns whether the querier asks one of them for the first time since the newest
     /// registration passed probing.
     mutating func noteAnswer(to questions: [DNSQuestion], from arrival: MulticastArrival, at now: Duration) -> Bool {
         guard arrival.isMulticast, arrival.isOnLink else { return false }
@@ -31,10 +31,10 @@ struct QuerierHistory: Sendable {
         }
     }
 
-    /// Records that a registration passed probing.
+    /// Notes that a registration passed probing.
     mutating func registrationEstablished(at now: Duration) { lastEstablished = now }
 
-    /// Records that a querier's link-layer address could not be resolved.
+    /// Notes that a querier's link-layer address could not be resolved.
     mutating func neighbourUnresolved(at now: Duration) { lossEnd = now + Self.lossMemory }
 
     /// Forgets the queriers, because the interface may now be attached to another link.

@@ -16,7 +16,7 @@ extension RecordCache {
         var isWatched: Bool
         /// The number of refresh times already passed.
         var refreshes = 0
-        /// Other hosts' queries without a response since the record's latest arrival (RFC 6762 §10.5).
+        /// The number of other hosts' queries that got no response since the record's latest arrival (RFC 6762 §10.5).
         private var misses = 0
         private var firstMiss: Duration = .zero
         private var lastMiss: Duration = .zero
@@ -47,7 +47,7 @@ extension RecordCache {
         /// When to refresh the record or, if no refresh is left, when the record expires.
         var nextEvent: Duration { isWatched ? nextRefresh ?? expires : expires }
 
-        /// Brings the expiry forward, never back.
+        /// Lets the record expire at `time`, unless it expires earlier.
         mutating func end(by time: Duration) { expires = min(expires, time) }
 
         /// Returns the remaining lifetime in seconds, rounded down.
@@ -58,7 +58,8 @@ extension RecordCache {
         /// Counts another host's query. After two queries within ten seconds and no response, the record expires in a
         /// second (passive observation of failures, RFC 6762 §10.5).
         ///
-        /// Queries within one second count once: they get one common response (RFC 6762 §6), and this host may have missed it.
+        /// Queries within one second count once: the queries get one common response (RFC 6762 §6), which this host may
+        /// have missed.
         mutating func missed(at now: Duration) {
             guard misses == 0 || now - lastMiss >= PendingAnswers.spacing else { return }
             lastMiss = now

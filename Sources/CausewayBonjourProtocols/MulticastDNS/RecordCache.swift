@@ -28,7 +28,8 @@ struct RecordCache: Sendable {
         case added
         /// The record was already cached: its lifetime starts again or, after a goodbye, ends in a second.
         case renewed
-        /// A goodbye for an unknown record, or the sender's share is full.
+        /// The record was not stored: it is a goodbye for an unknown record, or the sender's share of the cache is
+        /// full.
         case refused
     }
 

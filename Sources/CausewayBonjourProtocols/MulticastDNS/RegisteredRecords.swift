@@ -2,8 +2,8 @@ internal import CausewayWire
 
 /// This host's registrations, the records with which they answer queries, and the goodbyes for removed records.
 ///
-/// A change returns the records with which this host answers no longer, so that the caller can remove them from
-/// waiting answers.
+/// A change returns the records with which this host no longer answers, so that the caller can remove them from waiting
+/// answers.
 struct RegisteredRecords: Sendable {
     /// The probes and announcements that are due.
     struct Due: Sendable {
@@ -27,7 +27,7 @@ struct RegisteredRecords: Sendable {
     private static let speakerLimit = 512
 
     private var registrations = RegistrationTable()
-    /// The records in registrations that answer queries: announced or established.
+    /// The records with which this host answers: those of registrations that are announced or established.
     private(set) var own = OwnRecords()
     private var goodbyes = Goodbyes()
 
@@ -38,7 +38,7 @@ struct RegisteredRecords: Sendable {
 
     subscript(id: RegistrationID) -> MulticastRegistration? { registrations[id] }
 
-    /// The identifiers in their order.
+    /// The registrations' identifiers, sorted.
     var ids: [RegistrationID] { registrations.ids }
 
     /// Returns the registrations with this unique name, in any phase.
@@ -103,7 +103,8 @@ struct RegisteredRecords: Sendable {
         let gone = old.records.filter { !records.contains($0) }
         var new = old
         let isRenamed = new.recordsChanged(to: content, at: now)
-        // In caches, a new unique record replaces the old ones with its name and type, so these need no goodbyes.
+        // In caches, a new unique record replaces the old records with its name and type, so the old records need no
+        // goodbyes.
         let replaced = Set(records.filter(\.flushesCache).map { RecordCache.Key($0) })
         if old.isAnswering {
             let left = gone.filter { !$0.flushesCache || !replaced.contains(RecordCache.Key($0)) }
@@ -128,7 +129,7 @@ struct RegisteredRecords: Sendable {
         return unanswered(registration.records)
     }
 
-    /// Returns those of the records that no registration answers with. Another registration may share a record.
+    /// Returns the given records with which no registration answers. Another registration may share a record.
     private func unanswered(_ records: [DNSRecord]) -> [DNSRecord] { records.filter { own.held($0) != $0 } }
 
     // MARK: Goodbyes
@@ -177,7 +178,7 @@ struct RegisteredRecords: Sendable {
         for _ in 0..<Self.speakerLimit {
             guard let id = registrations.popDue(at: now) else { break }
             var actions: [MulticastRegistration.Action] = []
-            // A registration that answers goes on to answer, so no record is removed.
+            // A registration that answers queries continues to answer them, so no record is removed.
             _ = change(id) { registration in
                 registration.announcementCount = announcements
                 actions = registration.advance(to: now)
@@ -200,6 +201,6 @@ struct RegisteredRecords: Sendable {
 }
 
 extension DNSRecord {
-    /// Whether both records have the same name and type, so that only one of them can be right if they are unique.
+    /// Whether both records have the same name and type. If the records are unique, only one of them can be right.
     fileprivate func isAlternative(to other: DNSRecord) -> Bool { name == other.name && type == other.type }
 }

@@ -15,7 +15,7 @@ struct RegistrationTable: Sendable {
 
     var count: Int { registrations.count }
 
-    /// The identifiers in their order, so that equal seeds give equal delays and messages.
+    /// The registrations' identifiers, sorted, so that equal random seeds give equal delays and messages.
     var ids: [RegistrationID] { registrations.keys.sorted { $0.rawValue < $1.rawValue } }
 
     /// When the next probe or announcement is due.
@@ -36,7 +36,8 @@ struct RegistrationTable: Sendable {
 
     func holds(_ name: DNSName) -> Bool { owners[name] != nil }
 
-    /// Returns a registration whose probe or announcement is due. The table ignores its time until the registration changes.
+    /// Returns a registration whose probe or announcement is due. The table ignores the registration's time until the
+    /// registration changes.
     mutating func popDue(at now: Duration) -> RegistrationID? { times.popDue(at: now) }
 
     /// Changes a registration's state, but not its records.

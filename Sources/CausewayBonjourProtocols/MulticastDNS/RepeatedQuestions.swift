@@ -7,8 +7,8 @@ internal import CausewayWire
 /// The type reads no clock and stores at most ``limit`` queriers.
 struct RepeatedQuestions: Sendable {
     static let limit = 1_024
-    /// How long a querier is stored. This is less than 96 seconds, when a host refreshes a record with TTL 120 (at 80
-    /// %) although no answer was lost.
+    /// How long a querier is stored. This is less than 96 seconds (80 % of TTL 120), after which a host asks again
+    /// although no answer was lost.
     private static let memory: Duration = .seconds(90)
     /// Maximum time between copies of one question. A question arrives over both address families, and links may duplicate it.
     private static let copies: Duration = .milliseconds(500)
@@ -39,13 +39,14 @@ struct RepeatedQuestions: Sendable {
         /// - Parameter isFirst: Whether the question begins a series. Only the first question permits unicast (RFC 6762 §5.4).
         init(isFirst: Bool) { interval = isFirst ? 1 : nil }
 
-        /// Records a question that arrived `gap` after the previous question.
+        /// Processes a question that arrived `gap` after the previous question.
         mutating func advance(by gap: Duration) {
             let seconds = Int64((gap / .seconds(1)).rounded())
             let error = gap - .seconds(seconds)
             let isWhole = max(error, .zero - error) <= Self.tolerance + gap / 100
-            // If questions in between were lost, the gap adds up consecutive powers of two, so its 1 bits are adjacent.
-            // Its lowest bit is the interval that was expected, and the gap plus this bit is the next interval.
+            // The intervals are 1, 2, 4, ... seconds. If questions in between were lost, the gap is a sum of
+            // consecutive powers of two, so its 1 bits are adjacent. The lowest 1 bit is the interval that was
+            // expected, and the gap plus this bit is the next interval.
             let lowest = seconds & -seconds
             let next = seconds + lowest
             guard isWhole, seconds > 0, next & (next - 1) == 0 else { return self = Series(isFirst: false) }
@@ -53,7 +54,8 @@ struct RepeatedQuestions: Sendable {
             interval = next
         }
 
-        /// How often to repeat the answer: after 1, 3 and 7 seconds, but only before the next question is due.
+        /// How often to repeat the answer. The repeats follow after 1, 3 and 7 seconds, but only before the next
+        /// question is due.
         var repeatCount: Int {
             guard isConfirmed, let interval else { return 0 }
             return interval.trailingZeroBitCount
@@ -64,7 +66,7 @@ struct RepeatedQuestions: Sendable {
     private(set) var count = 0
     private var lastTidy: Duration = .zero
 
-    /// Records a question that is about to be answered. Returns how often to repeat the answer; greater than 0 if the
+    /// Stores a question that is about to be answered. Returns how often to repeat the answer; greater than 0 if the
     /// querier's repeated questions show that earlier answers were lost.
     mutating func note(_ question: DNSQuestion, from address: InternetAddress, at now: Duration) -> Int {
         var key = question

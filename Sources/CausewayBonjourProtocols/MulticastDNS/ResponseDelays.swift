@@ -5,10 +5,10 @@ internal import CausewayWire
 /// After an event that many hosts notice, the delays are uniformly distributed, so that the hosts do not send together.
 /// Otherwise usually only one host sends, and short delays are more likely, within the same bounds.
 struct ResponseDelays: Sendable {
-    /// How long after an event the affected hosts start.
+    /// The time after an event during which the affected hosts may start.
     private static let aftermath: Duration = .seconds(10)
 
-    /// When many hosts on the link may last have noticed a common event, such as a link that came up.
+    /// The latest time when many hosts on the link may have noticed a common event, such as a link that came up.
     private(set) var upheaval: Duration = .zero
 
     mutating func manyHostsStarted(at time: Duration) { upheaval = time }

@@ -109,8 +109,9 @@ struct ResponseSchedule: Sendable {
         pending.add(unheard, for: arrival.peer, due.later(by: PendingAnswers.directGap), now: now)
     }
 
-    /// Selects unicast answers to multicast as well: `stale` records at the same time, because they were not multicast
-    /// recently (RFC 6762 §5.4), and `unheard` records shortly after the unicast answer, because the querier is new.
+    /// Selects records of a unicast answer that are also sent by multicast: `stale` records at the same time, because
+    /// they were not multicast recently (RFC 6762 §5.4), and `unheard` records shortly after the unicast answer,
+    /// because the querier is new.
     ///
     /// A querier beyond the link gets multicast responses only (RFC 6762 §11). If the querier seems to have missed
     /// answers, they are also multicast, because multicast uses both address families. After a link partition heals, a
@@ -122,7 +123,7 @@ struct ResponseSchedule: Sendable {
         guard arrival.isOnLink else { return (answers.unicast, []) }
         guard !isProbe else { return ([], []) }
         let stale = answers.unicast.filter { answers.repeats > 0 || pending.isStale($0, at: now) }
-        // Larger responses have no additional records, in which a conflict would show, and would burden the link.
+        // Larger responses would burden the link, and have no additional records, in which a conflict would show.
         guard isNew, stale.count < answers.unicast.count, answers.unicast.count <= OwnRecords.explainedAnswerLimit
         else { return (stale, []) }
         let known = Set(stale)
@@ -153,7 +154,7 @@ struct ResponseSchedule: Sendable {
     /// Removes waiting answers, because this host no longer has the records.
     mutating func drop(_ records: [DNSRecord]) { pending.drop(records) }
 
-    /// Returns those of the records that may be multicast now (RFC 6762 §6), and records that they are.
+    /// Returns the given records that may be multicast now (RFC 6762 §6), and notes that they were multicast.
     mutating func multicast(_ records: [DNSRecord], at now: Duration) -> [DNSRecord] {
         let permitted = records.filter { !pending.isRecent($0, at: now) }
         for record in permitted { pending.wasSent(record, at: now) }
@@ -166,10 +167,10 @@ struct ResponseSchedule: Sendable {
         pending.add(records.filter { pending.isRecent($0, at: now) }, at: now)
     }
 
-    /// Records that a registration passed probing.
+    /// Notes that a registration passed probing.
     mutating func registrationEstablished(at now: Duration) { queriers.registrationEstablished(at: now) }
 
-    /// Forgets the answers and the queriers, because the link may be another one.
+    /// Forgets the answers and the queriers, because the interface may now be attached to another link.
     mutating func restarted() {
         pending = PendingAnswers()
         queriers.restarted()

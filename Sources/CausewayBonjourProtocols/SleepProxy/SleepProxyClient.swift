@@ -15,7 +15,8 @@ package struct SleepProxyClient: Sendable {
         case ask(DNSQuestion)
         case stop(DNSQuestion)
         case send([UInt8], to: MulticastPeer)
-        /// A proxy accepted all records. It answers for them until the host wakes or the lease ends.
+        /// A proxy accepted all records. The proxy answers queries for the records until the host wakes or the lease
+        /// ends.
         case registered(leaseSeconds: UInt32)
         /// No proxy accepted the records, or none is known.
         case failed
@@ -50,7 +51,7 @@ package struct SleepProxyClient: Sendable {
 
     private(set) var proxies = SleepProxyList()
     private var conversation: SleepProxyConversation?
-    /// Proxies already tried for this sleep.
+    /// Proxies that were already tried for this registration.
     private var tried: Set<MulticastPeer> = []
     private var actions: [Action] = []
     private var isStarted = false

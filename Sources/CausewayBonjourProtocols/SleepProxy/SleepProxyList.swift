@@ -3,7 +3,7 @@ internal import CausewayWire
 
 /// The known sleep proxies of a link, and the addresses of the best ones.
 ///
-/// A change of the records adds the queries to start and to stop to the actions of the client.
+/// When records change, the list adds actions to the client's actions: queries to start, and queries to stop.
 struct SleepProxyList: Sendable {
     private struct Proxy: Sendable {
         let metrics: SleepProxyMetrics
@@ -21,7 +21,7 @@ struct SleepProxyList: Sendable {
     private var proxies: [DNSName: Proxy] = [:]
     /// The addresses of the proxies' hosts. A host without an entry is not queried.
     private var addresses: [DNSName: [DNSRecordData]] = [:]
-    /// Whether the limit has excluded a proxy since all were asked for.
+    /// Whether the limit has excluded a proxy since the latest query for all proxies began.
     private var hasExcluded = false
 
     var count: Int { proxies.count }
@@ -94,7 +94,8 @@ struct SleepProxyList: Sendable {
         hasExcluded = true
     }
 
-    /// Asks for all proxies again when few are left that excluded others: the cache reports each record only once.
+    /// Queries for all proxies again if the limit excluded some and few others are left: the cache reports each record
+    /// only once.
     private mutating func askAgain(_ question: DNSQuestion, _ actions: inout [SleepProxyClient.Action]) {
         guard hasExcluded, proxies.count < SleepProxyClient.locatedLimit else { return }
         hasExcluded = false

@@ -5,7 +5,8 @@ enum SleepProxyUpdate {
     /// The opcode UPDATE (RFC 2136 §1.3).
     static let operation: UInt8 = 5
 
-    /// Encodes the records into as few updates as possible, by message ID. Returns `nil` if there are no records or too many.
+    /// Encodes the records into as few updates as possible. Returns the updates by message ID. Returns `nil` if there
+    /// are no records or too many.
     static func messages(
         _ registration: SleepProxyClient.Registration, limit: Int, using random: inout some RandomNumberGenerator
     ) -> [UInt16: [UInt8]]? {
@@ -28,7 +29,7 @@ enum SleepProxyUpdate {
         return messages.isEmpty ? nil : messages
     }
 
-    /// Encodes as many records as fit into one message. Returns `nil` if not even the first one fits.
+    /// Encodes as many records as fit into one message. Returns `nil` if not even the first record fits.
     ///
     /// The zone is `local` (RFC 2136 §2.3). Unique records keep the cache-flush bit, which asks the proxy to defend them.
     static func make(
