@@ -1,7 +1,7 @@
 /// The links on which each element was found.
 ///
 /// A host can be connected to one network by two interfaces, for example by a cable and by Wi-Fi. An element is
-/// therefore added with its first link, and removed with its last one.
+/// therefore added when the first link has it, and removed when no link has it any more.
 struct FoundElements<Element: Hashable & Sendable>: Sendable {
     /// The indices of the interfaces, by element.
     private var interfaces: [Element: Set<Int>] = [:]

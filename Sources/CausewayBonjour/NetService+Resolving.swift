@@ -10,7 +10,8 @@ extension NetService {
     @available(*, deprecated, message: "Use resolve(withTimeout:).")
     public func resolve() { resolve(withTimeout: 5) }
 
-    /// Looks up the host, port and addresses of the service. The delegate is called when they are found, and again when they change.
+    /// Looks up the host, port and addresses of the service. The delegate is called when all of these are found, and
+    /// again when they change.
     ///
     /// Counterpart: `resolve(withTimeout:)`, macOS 10.4, iOS 2.
     ///

@@ -80,7 +80,7 @@ extension NetService {
         return result
     }
 
-    /// Splits a record into its entries. Returns `nil` if an entry points past the end.
+    /// Splits a record into its entries. Returns `nil` if an entry extends past the end.
     private static func entries(_ bytes: [UInt8]) -> [ArraySlice<UInt8>]? {
         var rest = bytes[...]
         var entries: [ArraySlice<UInt8>] = []

@@ -5,8 +5,9 @@ public import Foundation
 
 /// A service on the local network, which this program publishes or resolves.
 ///
-/// The delegate is called in a run loop: by default in the creating thread's run loop, in the default mode; change this with
-/// ``schedule(in:forMode:)``. A service cannot be published and resolved at the same time. Use it only on the thread of its run loop.
+/// The delegate is called in a run loop: by default in the creating thread's run loop, in the default mode; change this
+/// with ``schedule(in:forMode:)``. A service cannot be published and resolved at the same time. Use the object only on
+/// the thread of its run loop.
 ///
 /// Counterpart: `NetService`, macOS 10.2, iOS 2.
 open class NetService: NSObject {
@@ -20,7 +21,8 @@ open class NetService: NSObject {
 
         /// Fail if another host uses the name, instead of choosing a new name.
         public static let noAutoRename = Options(rawValue: 1 << 0)
-        /// Listen on the port, or on a free port for port 0, and pass each connection to the delegate as a pair of streams. TCP only.
+        /// Listen on the port, or on a free port for port 0, and pass each connection to the delegate as a pair of
+        /// streams. This option is only for TCP services.
         public static let listenForConnections = Options(rawValue: 1 << 1)
     }
 
@@ -36,13 +38,13 @@ open class NetService: NSObject {
         case activityInProgress = -72003
         /// An invalid type, name, domain or port.
         case badArgumentError = -72004
-        /// The operation was cancelled. Never reported.
+        /// The operation was cancelled. This code is never reported.
         case cancelledError = -72005
-        /// The service configuration is invalid. Never reported.
+        /// The service configuration is invalid. This code is never reported.
         case invalidError = -72006
         /// The operation timed out.
         case timeoutError = -72007
-        /// A required configuration is missing. Never reported.
+        /// A required configuration is missing. This code is never reported.
         case missingRequiredConfigurationError = -72008
     }
 
@@ -69,7 +71,7 @@ open class NetService: NSObject {
         }
     }
 
-    /// Receives all events. Not retained.
+    /// Receives all events. The delegate is not retained.
     open weak var delegate: (any NetServiceDelegate)?
     /// This property is stored, but it has no effect.
     open var includesPeerToPeer = false

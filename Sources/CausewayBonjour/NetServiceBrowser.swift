@@ -15,7 +15,7 @@ open class NetServiceBrowser: NSObject {
         case domains
     }
 
-    /// Receives all events. Not retained.
+    /// Receives all events. The delegate is not retained.
     open weak var delegate: (any NetServiceBrowserDelegate)?
     /// This property is stored, but it has no effect.
     open var includesPeerToPeer = false
@@ -142,7 +142,7 @@ open class NetServiceBrowser: NSObject {
 }
 
 extension NWBrowser.Result.Change {
-    /// The changed endpoint as text, the sort key for changes that occur together.
+    /// The changed endpoint as text. Changes that occur together are sorted by this text.
     fileprivate var endpointText: String {
         switch self {
         case .added(let result), .removed(let result), .changed(_, let result, _): "\(result.endpoint)"

@@ -1,8 +1,8 @@
 public import Causeway
 public import Dispatch
 
-// The discovery operations for programs without tasks. Each handler is called on its queue, one call at a time, with a flag that is true
-// if more events are already available. Update a displayed list when the flag is false.
+// The discovery operations for programs that do not use tasks. Each handler is called on its queue, one call at a time,
+// with a flag that is true if more events are already available. Update a displayed list when the flag is false.
 extension ServiceDiscovery {
     /// Receives events, or the failure that ended the operation. `moreComing` is true if more events follow immediately.
     public typealias Handler<Event: Sendable> = @Sendable (Result<Event, NWError>, _ moreComing: Bool) -> Void

@@ -159,8 +159,8 @@ extension ServiceDiscovery {
         /// change later. The name of a record never changes.
         public var identity: Identity { Identity(name: state.withLock { $0.name }, type: type) }
 
-        /// Replaces the TXT record of a service. Up to ten changes per minute are announced immediately (RFC 6762 §8.4). No effect on a
-        /// record.
+        /// Replaces the TXT record of a service. Up to ten changes per minute are announced immediately (RFC 6762
+        /// §8.4). For a record, this method has no effect.
         public func update(_ text: NWTXTRecord) {
             if let id = state.withLock({ $0.id }) { BonjourEngine.shared.update(id, text: [UInt8](text.data)) }
         }

@@ -1,8 +1,8 @@
 public import Causeway
 
 extension ServiceDiscovery {
-    /// Browses for services of a type and follows changes. A service on several interfaces is added with the first, and
-    /// removed with the last one.
+    /// Browses for services of a type and follows changes. A service on several interfaces is added once, and removed
+    /// when no interface has it any more.
     ///
     /// - Parameters:
     ///   - type: The type, such as `_http._tcp`; with a subtype, `_ipp._tcp,_color`.
@@ -36,8 +36,9 @@ extension ServiceDiscovery {
         try found(name, type, interface).sequence()
     }
 
-    /// Queries the IPv4 and IPv6 addresses of a host and follows changes. Link-local IPv6 addresses include their interface.
-    /// Another address that several interfaces report is added with the first, and removed with the last one.
+    /// Queries the IPv4 and IPv6 addresses of a host and follows changes. Link-local IPv6 addresses include their
+    /// interface. Any other address that several interfaces report is added once, and removed when no interface reports
+    /// it any more.
     ///
     /// - Throws: `.dns(kDNSServiceErr_BadParam)` for an invalid name.
     public static func addresses(

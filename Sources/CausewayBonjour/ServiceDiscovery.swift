@@ -106,12 +106,13 @@ public enum ServiceDiscovery {
 
         deinit { stop() }
 
-        /// Stops the operation. After a call on the handler's queue, the handler is not called again.
+        /// Stops the operation. If the program calls this method on the handler's queue, the handler is not called
+        /// again.
         public func stop() { ending.withLock { $0.take() }?() }
     }
 
     /// Reports a record that seems to be wrong. The record is queried again, and removed within ten seconds unless its
-    /// owner confirms it (RFC 6762 §10.4). No effect on records from name servers.
+    /// owner confirms it (RFC 6762 §10.4). This method has no effect on records from name servers.
     public static func reconfirm(_ record: Record) {
         if let found = record.found { BonjourEngine.shared.reconfirm(found) }
     }
