@@ -25,7 +25,7 @@ package struct Hello: Equatable, Sendable {
 
     /// The session that the dialler connects to.
     package struct Target: Equatable, Sendable {
-        /// The other side's session.
+        /// The other side's session handle.
         package var handle: SessionHandle
         /// On a replacement link: how many numbered frames this side has received from that session.
         package var received: UInt64?
@@ -42,7 +42,7 @@ package struct Hello: Equatable, Sendable {
     package var lowest = Version(major: 1, minor: 0)
     package var features = Features.current
     package var peer: PeerInfo
-    /// The sender's session, or ``SessionHandle/none``.
+    /// The sender's session handle, or ``SessionHandle/none``.
     package var handle: SessionHandle
     package var target: Target?
     /// Binds the frame to its TLS connection; see ``proof(exporter:isDialler:handle:publicKey:)``.
@@ -123,7 +123,7 @@ package struct Hello: Equatable, Sendable {
     /// Whether both sides support a common version.
     package var isCompatible: Bool { lowest <= .current && version.major >= Version.current.major }
 
-    /// Returns at most 4 endpoints to dial the sender at, the link's observed address first.
+    /// Returns at most 4 endpoints at which the sender can be dialled. The first has the address observed on the link.
     package func endpoints(observed: [UInt8]) -> [PeerEndpoint] {
         var found: [PeerEndpoint] = []
         for address in [observed] + addresses {

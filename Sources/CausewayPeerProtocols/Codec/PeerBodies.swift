@@ -19,7 +19,7 @@ package enum PeerBodies {
         return .milliseconds(Int64(min(milliseconds, 300_000)))
     }
 
-    /// Returns the invitation's context from an `INVITE`, at most 64 KiB; `nil` without a context.
+    /// Returns the invitation's context from an `INVITE`, at most 64 KiB; `nil` if there is none.
     package static func context(_ payload: [UInt8]) throws(PeerFields.Malformed) -> [UInt8]? {
         let parts = try PeerFields(payload).all(1)
         guard !parts.isEmpty else { return nil }
@@ -48,7 +48,8 @@ package enum PeerBodies {
         return PeerReason(wire: fields?[1]?.bigEndianInteger ?? 0)
     }
 
-    /// `CERTIFICATE`: fields 1 hold the chain, leaf first; field 2 holds the signature. Both are absent without a certificate.
+    /// `CERTIFICATE`: each field 1 holds a certificate of the chain, leaf first; field 2 holds the signature. Without a
+    /// certificate, the frame has no fields.
     package static func certificate(_ chain: [[UInt8]], _ proof: [UInt8]) -> PeerFrame {
         var fields = PeerFields()
         for certificate in chain { fields.append(1, certificate) }
@@ -58,7 +59,7 @@ package enum PeerBodies {
 }
 
 extension Duration {
-    /// Whole milliseconds, rounded down, from 0 to the maximum of 32 bits.
+    /// The duration in whole milliseconds, rounded down and limited to the range of `UInt32`.
     var clampedMilliseconds: UInt32 {
         let (seconds, attoseconds) = min(max(self, .zero), .milliseconds(UInt32.max)).components
         return UInt32(clamping: seconds * 1_000 + attoseconds / 1_000_000_000_000_000)

@@ -47,7 +47,7 @@ package struct PeerFrame: Equatable, Sendable {
 }
 
 /// Splits a link's bytes into frames. The caller takes all complete frames after each ``append(_:)``, so the buffer
-/// holds at most one incomplete frame. After a failure it holds nothing.
+/// holds at most one incomplete frame. After a failure the buffer is empty.
 package struct PeerFrameReader: Sendable {
     package enum Failure: Error, Equatable, Sendable {
         /// An unknown type that may not be skipped.
@@ -65,7 +65,7 @@ package struct PeerFrameReader: Sendable {
 
     package var bufferedByteCount: Int { pending.count - position }
 
-    /// The next frame's type, even if the frame is still incomplete; `nil` without bytes.
+    /// The next frame's type, even if the frame is still incomplete; `nil` if there are no bytes.
     var nextType: UInt8? { bufferedByteCount > 0 ? pending[position] : nil }
 
     package mutating func append(_ bytes: some Collection<UInt8>) {

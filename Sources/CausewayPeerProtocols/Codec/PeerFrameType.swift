@@ -1,4 +1,5 @@
-/// A frame's type, its first byte. A receiver skips unknown types with the top bit, and ends the link at other unknown types.
+/// A frame's type, its first byte. A receiver skips unknown types whose top bit is set, and ends the link at other
+/// unknown types.
 package enum PeerFrameType: UInt8, Sendable, CaseIterable {
     case hello = 0x01
     case invite = 0x02
@@ -52,7 +53,7 @@ package struct PeerFrameFlags: OptionSet, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The frame is counted. Set on all frames of numbered types, except unreliable `DATA`.
+    /// The frame is counted. This flag is set on all frames of numbered types, except unreliable `DATA`.
     package static let numbered = PeerFrameFlags(rawValue: 1)
     /// Another fragment follows for this message.
     package static let more = PeerFrameFlags(rawValue: 2)

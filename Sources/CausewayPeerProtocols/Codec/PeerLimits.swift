@@ -1,46 +1,46 @@
 /// Protocol limits, in bytes unless a comment says otherwise. A peer that exceeds a limit gets `BYE(too much)`.
 package enum PeerLimits {
-    /// Frame payload on a control link.
+    /// Maximum payload of a frame on a control link.
     package static let framePayload = 16 << 10
-    /// `PART` content on a resource lane: a link that carries only resource bytes, beside the control link.
+    /// Maximum `PART` content on a resource lane: a link that carries only resource bytes, beside the control link.
     package static let partPayload = 256 << 10
-    /// A reliable message.
+    /// Maximum size of a reliable message.
     package static let message = 16 << 20
     package static let unreliableMessage = 64 << 10
-    /// What a message costs besides its content while it is queued, sent or held for the program, so that a flood of
-    /// empty messages is bounded too. Each reliable `DATA` frame takes this from the credit.
+    /// The bytes that each message counts besides its content while it is queued, sent or held for the program, so that
+    /// a flood of empty messages is bounded too. Each reliable `DATA` frame uses this much flow-control credit.
     package static let messageOverhead = 64
     package static let name = 255
-    /// An invitation's context: the inviter's bytes for the invited program.
+    /// Maximum size of an invitation's context: the inviter's bytes for the invited program.
     package static let context = 64 << 10
-    /// Members per session, including the local peer.
+    /// Maximum number of members per session, including the local peer.
     package static let members = 32
-    /// Open streams per member and direction.
+    /// Maximum number of open streams per member and direction.
     package static let streams = 256
-    /// Open resources per member and direction. Also the number of ended incoming resources at which no further one is
-    /// requested until the program has taken an end.
+    /// Maximum number of open resources per member and direction. No further resource is requested while the program
+    /// has not taken the end events of this number of incoming resources.
     package static let offers = 64
-    /// Ended incoming resources per member whose end the program has not taken. Only a sender that cancels its offers
-    /// gets there.
+    /// Maximum number of ended incoming resources per member whose end event the program has not taken. Only a sender
+    /// that cancels its offers can reach this limit.
     package static let endedOffers = 1_024
     package static let hello = 4 << 10
     package static let roster = 16 << 10
-    /// Resource lanes per member.
+    /// Maximum number of resource lanes per member.
     package static let lanes = 2
-    /// Dialled links that may flush their final output at the same time. Above this number, the oldest link is closed
-    /// at once.
+    /// Maximum number of dialled links that may flush their final output at the same time. Above this number, the
+    /// oldest link is closed at once.
     package static let goodbyes = 64
-    /// Unacknowledged numbered frames, and the flow-control window for reliable messages.
+    /// Maximum size of unacknowledged numbered frames, and the flow-control window for reliable messages.
     package static let window = 4 << 20
-    /// The number of queued frames without content, which do not wait for the window. Once sent, they may exceed it by
-    /// as many bytes as the window has.
+    /// Maximum number of queued frames without content. Such frames do not wait for the window: all unacknowledged
+    /// frames together may have twice its bytes.
     package static let controlFrames = 16 << 10
     /// Flow-control window per stream.
     package static let streamWindow = 256 << 10
     /// Flow-control window per resource.
     package static let resourceWindow = 4 << 20
-    /// Unreliable messages that the program has not consumed, with ``messageOverhead`` for each. A message that would
-    /// exceed this limit is dropped.
+    /// Maximum size of unreliable messages that the program has not consumed, plus ``messageOverhead`` for each
+    /// message. A message that would exceed this limit is dropped.
     package static let unreliableHeld = 1 << 20
 }
 
@@ -54,22 +54,24 @@ package enum PeerTimes {
     package static let joining = Duration.seconds(10)
     /// How long a leaving link may flush its output.
     package static let leaving = Duration.milliseconds(500)
-    /// Silence until the dialler sends PING. The accepter waits until ``suspectAfter``, so that usually one PING and
-    /// one PONG test both sides.
+    /// How long the peer may be silent before the dialler sends PING. The accepter waits until ``suspectAfter``, so
+    /// that usually one PING and one PONG test both sides.
     package static let pingAfter = Duration.seconds(6)
     package static let suspectAfter = Duration.milliseconds(6_500)
-    /// Silence until the member is lost. TCP retransmits a lost PING four times by then, 0.2, 0.6, 1.4 and 3 s after it (RFC 6298 §2).
+    /// How long a member may be silent before it is lost. TCP retransmits a lost PING four times by then, 0.2, 0.6, 1.4
+    /// and 3 s after it (RFC 6298 §2).
     package static let lostAfter = Duration.milliseconds(9_500)
     /// A timer that fires this late means that this process did not run in the meantime.
     package static let lateAlarm = Duration.seconds(1)
-    /// How long to try to replace a broken link: after a local error, and after the peer closed the link.
+    /// How long to try to replace a broken link: ``graceAfterFailure`` applies after a local error, ``graceAfterClose``
+    /// after the peer closed the link.
     package static let graceAfterFailure = Duration.seconds(10)
     package static let graceAfterClose = Duration.seconds(6)
     /// Maximum delay before an acknowledgment.
     package static let acknowledgment = Duration.milliseconds(50)
     /// Back-off before each attempt to replace a link. The final delay is repeated.
     package static let redials: [Duration] = [.zero, .milliseconds(250), .milliseconds(500), .seconds(1), .seconds(2)]
-    /// How long the larger peer (see ``PeerKey``) waits for the smaller peer to dial before it dials itself.
+    /// How long the peer with the larger ``PeerKey`` waits for the other peer to dial. Then it dials.
     package static let largerDials = Duration.seconds(3)
     /// How long one datagram lane's handshake may take.
     package static let laneHandshake = Duration.seconds(5)
@@ -77,16 +79,16 @@ package enum PeerTimes {
     package static let laneRetries: [Duration] = [.milliseconds(250), .seconds(2), .seconds(10), .seconds(60)]
     /// Minimum time between two datagram lane dials to one member.
     package static let laneDialPause = Duration.seconds(1)
-    /// Time without an answer until a datagram lane is probed, and between probes.
+    /// How long to wait for an answer to a datagram before the datagram lane is probed; also the time between probes.
     package static let laneProbe = Duration.milliseconds(500)
-    /// Time without an answer until a datagram lane is lost.
+    /// How long to wait for an answer to a datagram before the datagram lane is lost.
     package static let laneLost = Duration.seconds(5)
-    /// Silence until the dialler probes an idle datagram lane, to keep NAT mappings alive.
+    /// How long a datagram lane may be idle before the dialler probes it, to keep NAT mappings alive.
     package static let laneIdle = Duration.seconds(60)
     /// The longest time limit: about a century. A program may give the maximum of `Duration`, to which no time can be added.
     package static let longestLimit = Duration.seconds(36_525 * 86_400)
 
-    /// Returns a program's time limit between zero and ``longestLimit``.
+    /// Returns a program's time limit, at least zero and at most ``longestLimit``.
     package static func bounded(_ limit: Duration) -> Duration { min(max(limit, .zero), longestLimit) }
 
     /// Returns when a program's time limit ends.

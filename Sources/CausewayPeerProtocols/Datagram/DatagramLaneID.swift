@@ -26,8 +26,8 @@ package struct DatagramSecret: Equatable, Sendable {
 package enum DatagramLaneState: Equatable, Sendable {
     /// Unreliable messages that fit into a datagram now use the datagram lane.
     case ready
-    /// A handshake with the wrong key or token was refused. The datagram lane is not affected. Reported once per
-    /// member, but each refusal is counted.
+    /// A handshake with the wrong key or token was refused. The datagram lane is not affected. Only a member's first
+    /// refusal is reported, but each one is counted.
     case refused(PeerReason)
     /// Unreliable messages use the control link. A new datagram lane is tried later.
     case down(PeerReason)
@@ -41,6 +41,6 @@ package struct DatagramLaneReport: Equatable, Sendable {
     package var receivedCount = 0
     /// Refused handshakes.
     package var refusedCount = 0
-    /// Maximum message size on the datagram lane in bytes; 0 without a lane.
+    /// Maximum message size on the datagram lane in bytes; 0 if there is no lane.
     package var messageLimit = 0
 }

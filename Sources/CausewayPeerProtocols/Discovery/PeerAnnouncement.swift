@@ -1,9 +1,10 @@
 package import CausewayTypes
 
-/// A peer's TXT record: `_cw` version, `_id` number, `_k` key digest, `_n` display name, then the program's pairs.
+/// A peer's TXT record: `_cw` version, `_id` number, `_k` key digest, `_n` display name, then the program's key-value
+/// pairs.
 package struct PeerAnnouncement: Equatable, Sendable {
     static let version = "1.0"
-    /// Protocol keys. The program's pairs with these keys are left out.
+    /// The protocol's own keys. If a program's key-value pair has one of these keys, the pair is left out.
     private static let ownKeys: Set<String> = ["_cw", "_id", "_k", "_n"]
     /// Maximum size of a display name in bytes: a TXT string has at most 255, including `_n=` (RFC 6763 §6.1).
     private static let nameByteCount = 252
@@ -12,7 +13,7 @@ package struct PeerAnnouncement: Equatable, Sendable {
 
     /// The key and the display name. The peer chose both; TLS proves the key later.
     package let peer: PeerInfo
-    /// The program's pairs.
+    /// The program's key-value pairs.
     package let info: [String: String]
 
     package init(_ peer: PeerInfo, _ info: [String: String]) {
@@ -31,7 +32,7 @@ package struct PeerAnnouncement: Equatable, Sendable {
         self.init(PeerInfo(key: key, name: record["_n"] ?? ""), record.dictionary)
     }
 
-    /// The record. Pairs that do not fit are left out.
+    /// The TXT record. Key-value pairs that do not fit are left out.
     package var record: NWTXTRecord {
         var record = NWTXTRecord([
             "_cw": Self.version, "_id": DigitCoding.base64URL.encode(peer.key.id.bigEndianBytes),
@@ -48,7 +49,7 @@ package struct PeerAnnouncement: Equatable, Sendable {
         text.flatMap { $0.utf8.count <= digitCount ? DigitCoding.base64URL.decode($0.utf8) : nil }
     }
 
-    /// Returns the name, cut at a character.
+    /// Returns the name, shortened between two characters if it is too long.
     private static func prefix(of name: String) -> String {
         guard name.utf8.count > nameByteCount else { return name }
         var short = ""

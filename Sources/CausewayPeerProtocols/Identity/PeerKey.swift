@@ -2,8 +2,8 @@ internal import CausewayWire
 
 /// A peer's identity: a 64-bit ID, and the first 128 bits of its public key's SHA-256 digest.
 ///
-/// Discovery announces both parts, TLS proves the second. Keys are ordered by digest. Protocol rules that treat a
-/// link's ends differently refer to the *smaller* peer.
+/// Discovery announces both parts, TLS proves the second. Keys are ordered by digest. Some protocol rules treat the two
+/// ends of a link differently: they depend on which peer has the smaller key.
 package struct PeerKey: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The ID that the peer chose when its identity was created.
     package let id: UInt64
@@ -41,7 +41,7 @@ package struct PeerKey: Hashable, Comparable, Sendable, CustomStringConvertible 
     package var description: String { "\(String(id, radix: 16))/\(String(high, radix: 16))" }
 }
 
-/// A peer's description. The key is verified once a link exists; the peer chose name and agent.
+/// A peer's description. The key is verified once a link exists. The name and the agent are the peer's own choice.
 package struct PeerInfo: Hashable, Sendable {
     package var key: PeerKey
     /// The display name, at most 255 UTF-8 bytes.

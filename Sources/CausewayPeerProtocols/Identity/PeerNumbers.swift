@@ -1,7 +1,7 @@
 /// Identifies a session on the wire: 16 random bytes. Only invited peers and members learn it. A session gets a new handle when it is left.
 package struct SessionHandle: Hashable, Sendable {
     package static let byteCount = 16
-    /// The handle before a side has chosen a session.
+    /// The value that a side sends before it has chosen a session.
     package static let none = SessionHandle(high: 0, low: 0)
 
     let high: UInt64
@@ -37,15 +37,15 @@ package struct InvitationID: Hashable, Sendable {
     package init(_ rawValue: Int) { self.rawValue = rawValue }
 }
 
-/// Identifies a peer in a session. Calls and events name members with it.
+/// Identifies a peer in a session. Calls and events name members with this ID.
 package struct MemberID: Hashable, Sendable {
     package let session: SessionID
     package let peer: PeerKey
     package init(_ session: SessionID, _ peer: PeerKey) { (self.session, self.peer) = (session, peer) }
 }
 
-/// Identifies a member's stream or resource. Streams and resources are numbered separately: the smaller peer opens odd
-/// numbers, the larger peer even numbers.
+/// Identifies a member's stream or resource. Streams and resources are numbered separately: the peer with the smaller
+/// key opens odd numbers, the other peer even numbers.
 package struct ChannelID: Hashable, Sendable {
     package let member: MemberID
     package let number: UInt16

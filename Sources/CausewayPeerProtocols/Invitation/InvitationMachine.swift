@@ -1,4 +1,5 @@
-/// Received invitations that the program has not answered. Limited to one per peer, and per address and in total.
+/// Received invitations that the program has not answered. A peer can have one such invitation; their number per
+/// address and in total is limited too.
 struct InvitationMachine: Sendable {
     struct Pending: Equatable, Sendable {
         let link: LinkID
@@ -31,9 +32,9 @@ struct InvitationMachine: Sendable {
 
     func isAsked(_ id: InvitationID) -> Bool { pending[id] != nil }
 
-    /// Counts an invitation. If the table is full, returns the link whose invitation it displaces: the oldest from the
-    /// address with the most recent invitations. A flood then displaces its own invitations, and the program is still
-    /// asked about a peer that invites once.
+    /// Counts an invitation. If the table is full, returns the link of the invitation that must be removed: the oldest
+    /// one from the address with the most recent invitations. A flood then displaces its own invitations, and the
+    /// program is still asked about a peer that invites once.
     mutating func displaced(by invitation: Pending, limit: Int, limitPerAddress: Int) -> LinkID? {
         frequency.count(invitation.source)
         guard pending.count >= limit, isAdmissible(invitation, limitPerAddress: limitPerAddress) else { return nil }
@@ -43,7 +44,7 @@ struct InvitationMachine: Sendable {
             .value.link
     }
 
-    /// Whether the peer and its address are below their limits.
+    /// Whether the number of pending invitations is below the limits per peer and per address.
     private func isAdmissible(_ invitation: Pending, limitPerAddress: Int) -> Bool {
         guard !pending.values.contains(where: { $0.peer.key == invitation.peer.key }) else { return false }
         return invitation.address.map { address in pending.values.count { $0.address == address } < limitPerAddress }

@@ -65,15 +65,15 @@ struct Keepalive: ReturningMachine, Sendable {
         case .ping: phase = .waiting(next: .suspect, at: max(now, lastHeard + PeerTimes.suspectAfter))
         case .suspect: phase = .waiting(next: .lost, at: end)
         case .lost:
-            // Lateness does not count, so the peer has time left: send another PING.
+            // The delay of a late alarm does not count, so the peer has time left: send another PING.
             phase = .waiting(next: .lost, at: end)
             return .ping
         }
         return alarm
     }
 
-    /// After a late alarm, leaves the lateness out of the silence and gives the peer at least one second, within the
-    /// total of 9.5 s.
+    /// After a late alarm, does not count the delay as silence, and gives the peer at least one more second. At most
+    /// 9.5 s are left out in total.
     private mutating func allow(lateness: Duration, at now: Duration) {
         guard lateness >= PeerTimes.lateAlarm else { return }
         let earliest = max(lastHeard + lateness, now - PeerTimes.lostAfter + .seconds(1))

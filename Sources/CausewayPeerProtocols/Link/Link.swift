@@ -44,7 +44,7 @@ struct Link: Sendable {
         }
     }
 
-    /// The verified peer or, before HELLO, the dialled one.
+    /// The verified peer or, before HELLO, the dialled peer.
     var peerKey: PeerKey? { hello?.peer.key ?? member?.peer }
 }
 
@@ -62,7 +62,7 @@ struct LinkOutput: Sendable {
 
     mutating func append(_ frame: PeerFrame) {
         // One queued PONG answers any number of PINGs, one ACCEPT any number of INVITEs, and the newest acknowledgment
-        // includes those before it.
+        // replaces earlier acknowledgments.
         let isAnswer = frame.type == .pong || frame.type == .accept || frame.type == .acknowledgment
         guard isAnswer, let index = urgent.firstIndex(where: { $0.type == frame.type }) else {
             return urgent.append(frame)

@@ -1,6 +1,6 @@
 internal import CausewayMachines
 
-/// The phases of a link, their deadlines, and the frames that each permits. The mesh decides when a phase ends.
+/// The phases of a link, their deadlines, and the frames that each phase permits. The mesh decides when a phase ends.
 struct LinkMachine: ReturningMachine, Sendable {
     typealias Action = Alarm
 
@@ -26,7 +26,7 @@ struct LinkMachine: ReturningMachine, Sendable {
 
     private enum Timer: Sendable {
         case off
-        /// The end of the phase.
+        /// When the phase ends.
         case limit(Duration)
         case keepalive(Keepalive)
     }
@@ -41,7 +41,7 @@ struct LinkMachine: ReturningMachine, Sendable {
         enter(phase, at: now)
     }
 
-    /// - Parameter limit: The maximum duration of the phase; `nil` for the default. Not used for a joined link.
+    /// - Parameter limit: The maximum duration of the phase; `nil` for the default. A joined link has no such limit.
     mutating func enter(_ phase: Phase, at now: Duration, within limit: Duration? = nil) {
         self.phase = phase
         switch phase {

@@ -11,7 +11,7 @@ struct MemberTraffic: Sendable {
     }
 
     let member: MemberID
-    /// The link on which the member joined, which tells its memberships apart.
+    /// The link on which the member joined, which distinguishes this membership from the peer's other ones.
     let membership: LinkID
     var queue = ReliableQueue()
     /// Numbered frames without program content. They do not wait for window space.
@@ -34,7 +34,7 @@ struct MemberTraffic: Sendable {
 
     // Sending
 
-    /// Queues a message. A reliable one with a key replaces a queued one with the same key.
+    /// Queues a message. A reliable message with a key replaces a queued message with the same key.
     mutating func send(_ message: [UInt8], reliably: Bool, key: String? = nil, limit: Int) -> SendResult {
         guard message.count <= PeerLimits.message else { return .tooLarge }
         // Unreliable messages over 64 KiB are sent reliably.
@@ -52,7 +52,8 @@ struct MemberTraffic: Sendable {
         return .queued
     }
 
-    /// Whether ``send(_:reliably:limit:)`` would not return ``SendResult/full``. An empty queue is never full.
+    /// Whether the queue has space for a message, so that ``send(_:reliably:limit:)`` does not return
+    /// ``SendResult/full``. An empty queue is never full.
     func hasRoom(for byteCount: Int, reliably: Bool, limit: Int) -> Bool {
         let isDroppable = !reliably && byteCount <= PeerLimits.unreliableMessage
         return isDroppable || outbox.isEmpty || outbox.cost + byteCount <= limit
@@ -89,7 +90,7 @@ struct MemberTraffic: Sendable {
             || nextChannel(isPeek: true) != nil
     }
 
-    /// Whether the peer has caused more frames without content than it reads and acknowledges.
+    /// Whether too many frames without content wait, because the peer does not read or acknowledge them.
     var exceedsControlLimit: Bool {
         control.count > PeerLimits.controlFrames || queue.log.byteCount > 2 * PeerLimits.window
     }
@@ -134,7 +135,7 @@ struct MemberTraffic: Sendable {
         return queue.record(PeerFrame(.streamData, channel: number, payload: bytes))
     }
 
-    /// Queues `STREAM_END` if the program ended the stream and all its bytes were taken.
+    /// Queues `STREAM_END` if the program ended the stream and all its bytes were passed to a link.
     mutating func endStreamIfDrained(_ number: UInt16, _ actions: inout Deque<PeerAction>) {
         guard streams.takeEnd(number) else { return }
         control.append(PeerFrame(.streamEnd, channel: number))

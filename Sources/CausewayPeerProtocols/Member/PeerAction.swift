@@ -5,8 +5,8 @@ package enum PeerAction: Sendable, Equatable {
     case dial(LinkID, PeerDial)
     /// The link has output: call ``PeerMesh/takeOutput(_:atMost:at:)`` whenever the connection accepts content, until it returns `nil`.
     case output(LinkID)
-    /// Close the connection after the bytes that ``PeerMesh/takeOutput(_:atMost:at:)`` has returned, or cancel the
-    /// dial. The link's number is no longer valid.
+    /// Close the connection when the bytes from ``PeerMesh/takeOutput(_:atMost:at:)`` are sent, or cancel the dial. The
+    /// link's number is no longer valid.
     case close(LinkID)
 
     // Invitations
@@ -20,12 +20,13 @@ package enum PeerAction: Sendable, Equatable {
     case pinned(MemberID, PinEntry)
     /// The key's entry was evicted to make space for another key. Remove the stored entry.
     case unpinned(PeerKey)
-    /// A peer proved its key, but the policy refuses it or its pairing proof is wrong.
+    /// A peer proved its key, but the policy refuses the peer, or the peer's pairing proof is wrong.
     case refused(PeerInfo, PeerReason)
-    /// Sign the message with the session certificate's key, then call ``PeerMesh/certify(_:chain:proof:at:)``. Only for
-    /// sessions with ``SessionOptions/hasCertificate``.
+    /// Sign the message with the session certificate's key, then call ``PeerMesh/certify(_:chain:proof:at:)``. This
+    /// occurs only in sessions with ``SessionOptions/hasCertificate``.
     case sign(LinkID, MemberID, [UInt8])
-    /// Ask the program to accept the peer, then call ``PeerMesh/judge(_:accepts:at:)``. Only for sessions with ``SessionOptions/judges``.
+    /// Ask the program to accept the peer, then call ``PeerMesh/judge(_:accepts:at:)``. This occurs only in sessions
+    /// with ``SessionOptions/judges``.
     case judge(MemberID, CertificateClaim)
     /// A code comparison progressed.
     case verification(MemberID, VerificationEvent)
@@ -37,7 +38,7 @@ package enum PeerAction: Sendable, Equatable {
     case space(MemberID)
 
     // Datagram lanes
-    /// Open a UDP port, with any number, for a DTLS 1.2 handshake of the link's peer with this secret. Call
+    /// Open any free UDP port, on which the link's peer begins a DTLS 1.2 handshake with this secret. Call
     /// ``PeerMesh/datagramsListening(_:on:at:)`` when the port is open, and ``PeerMesh/datagramsReady(_:limit:at:)``
     /// after the handshake.
     case listenDatagrams(DatagramLaneID, beside: LinkID, DatagramSecret)
@@ -107,9 +108,9 @@ package struct LinkFacts: Sendable, Equatable {
 
 /// A peer's certificates, shown in addition to its TLS key.
 package struct CertificateClaim: Sendable, Equatable {
-    /// DER, leaf first. Empty if the peer's session has none.
+    /// The certificate chain in DER, leaf first. It is empty if the peer's session has no certificate.
     package var chain: [[UInt8]]
-    /// The leaf key's signature over ``message``. The driver must verify it before it evaluates the chain.
+    /// The leaf key's signature over ``message``. The driver must verify the signature before it evaluates the chain.
     package var proof: [UInt8]
     package var message: [UInt8]
 }
@@ -140,6 +141,6 @@ package enum SendResult: Sendable, Equatable {
     /// An unreliable message did not fit into the queue.
     case dropped
     case notConnected
-    /// More than 16 MiB.
+    /// The message has more than 16 MiB.
     case tooLarge
 }

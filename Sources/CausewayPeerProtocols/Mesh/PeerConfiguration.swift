@@ -7,12 +7,12 @@ package struct PeerConfiguration: Sendable {
     package var agent = "Causeway"
     /// This process's capabilities. Without ``Hello/Features/udp``, unreliable messages use the control link.
     package var features = Hello.Features.current
-    /// Message bytes queued per member before ``SendResult/full``.
+    /// Maximum number of message bytes queued per member. Above this number, a send returns ``SendResult/full``.
     package var queueLimit = 64 << 20
-    /// Inbound links that are not members yet, in total and per address.
+    /// Maximum number of inbound links that have no member yet, in total and per address.
     package var lobbyLimit = 128
     package var lobbyLimitPerAddress = 40
-    /// Invitations that wait for an answer, in total and per address.
+    /// Maximum number of invitations that wait for an answer, in total and per address.
     package var invitationLimit = 16
     package var invitationLimitPerAddress = 3
 

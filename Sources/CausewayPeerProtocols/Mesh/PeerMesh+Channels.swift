@@ -1,7 +1,8 @@
 internal import DequeModule
 
 extension PeerMesh {
-    /// Changes a member's traffic, then announces its output. Returns `nil` if the member is not connected.
+    /// Changes a member's queues, then notifies the driver if there is output. Returns `nil` if the member is not
+    /// connected.
     private mutating func withTraffic<Result>(
         _ member: MemberID, at now: Duration, _ body: (inout MemberTraffic, inout Deque<PeerAction>) -> Result
     ) -> Result? {
@@ -14,7 +15,8 @@ extension PeerMesh {
         return result
     }
 
-    /// Changes the traffic of a stream's or resource's member. Returns `nil` also if the member has left and returned.
+    /// Changes the queues of the member that has a stream or resource. Returns `nil` if the member is not connected, or
+    /// if it has left and returned.
     private mutating func withTraffic<Result>(
         _ channel: ChannelID, at now: Duration, _ body: (inout MemberTraffic, inout Deque<PeerAction>) -> Result
     ) -> Result? {
@@ -26,7 +28,8 @@ extension PeerMesh {
 
     /// Queues a message for a member. Reliable messages arrive once and in order, even if the link is replaced.
     ///
-    /// - Parameter key: A reliable message takes the place of a queued one with the same key that has not begun to be sent.
+    /// - Parameter key: A reliable message replaces a queued message with the same key, unless a part of that message
+    ///   was sent.
     package mutating func send(
         _ message: [UInt8], to member: MemberID, reliably: Bool, key: String? = nil, at now: Duration
     ) -> SendResult {
@@ -45,7 +48,7 @@ extension PeerMesh {
         -> SendResult
     {
         guard members.allSatisfy({ isConnected($0) }) else { return .notConnected }
-        // Before the check for space: a message that is too long would never be accepted.
+        // Check the length before the space: a message that is too long would never be accepted.
         guard message.count <= PeerLimits.message else { return .tooLarge }
         guard members.allSatisfy({ hasRoom(for: message.count, to: $0, reliably: reliably) }) else { return .full }
         var result = SendResult.queued
@@ -93,7 +96,8 @@ extension PeerMesh {
         return channel.flatMap { $0 }
     }
 
-    /// Queues stream bytes. Returns the number accepted; if not all are, ``PeerAction/streamSpace(_:_:)`` follows.
+    /// Queues stream bytes. Returns the number of accepted bytes. If not all were accepted,
+    /// ``PeerAction/streamSpace(_:_:)`` follows.
     package mutating func write(_ channel: ChannelID, _ bytes: [UInt8], at now: Duration) -> Int {
         withTraffic(channel, at: now) { traffic, _ in
             let count = traffic.streams.write(channel.number, bytes)
@@ -111,7 +115,8 @@ extension PeerMesh {
     }
 
     /// Ends an incoming or outgoing stream at once, or releases an incoming stream that has ended. No event follows on
-    /// this side. Without this call, an ended stream counts as open: the peer opens no other one in its place.
+    /// this side. Without this call, an ended stream counts as open, and the peer cannot open another stream in its
+    /// place.
     package mutating func releaseStream(_ channel: ChannelID, at now: Duration) {
         _ = withTraffic(channel, at: now) { traffic, _ in
             if let frame = traffic.streams.release(channel.number) { traffic.control.append(frame) }

@@ -1,6 +1,6 @@
 extension PeerMesh {
-    /// Sends an unreliable message on the datagram lane. Returns `nil` without a ready lane, and for a message that
-    /// does not fit into a datagram.
+    /// Sends an unreliable message on the datagram lane. Returns `nil` if no lane is ready, or if the message does not
+    /// fit into a datagram.
     mutating func sendDatagram(_ message: [UInt8], to member: MemberID, at now: Duration) -> SendResult? {
         guard let lane = self[member]?.datagrams, case .ready(let limit) = lane.phase, message.count < limit else {
             return nil
@@ -45,7 +45,7 @@ extension PeerMesh {
         guard let lane = self[member]?.datagrams, lane.pendingByteCount < PeerLimits.unreliableMessage, let id = lane.id
         else { return }
         self[member]?.datagrams.pendingByteCount += 1
-        // Do not call put(_:_:at:): an answer must not start the watch on this side.
+        // Do not call put(_:_:at:): an answer must not make this side wait for an answer in turn.
         actions.append(.datagram(id, [DatagramKind.answer]))
     }
 

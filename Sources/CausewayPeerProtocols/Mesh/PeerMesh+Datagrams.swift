@@ -21,7 +21,7 @@ extension PeerMesh {
             !found.repair.isDialler
         else { return }
         lane.deadline = nil
-        // Without a link, resumeDatagrams(_:at:) tries again.
+        // If there is no link now, resumeDatagrams(_:at:) tries again later.
         if found.phase.isJoined, let link = found.link {
             lane.token = randomBytes(DatagramNotice.tokenByteCount)
             let secret = DatagramSecret(exporter: found.exporter, token: lane.token)
@@ -63,7 +63,7 @@ extension PeerMesh {
         }
     }
 
-    /// Dials the held offer if the pause since the latest dial is over.
+    /// Dials the port of the held offer if the pause since the latest dial is over.
     private mutating func dialLaneIfDue(_ member: MemberID, at now: Duration) {
         guard var lane = self[member]?.datagrams, let offer = lane.heldOffer, let due = lane.deadline, due <= now,
             let found = self[member]

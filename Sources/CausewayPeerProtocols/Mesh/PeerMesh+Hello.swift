@@ -110,7 +110,7 @@ extension PeerMesh {
         return found.roster.expects(hello.peer.key, hello.handle)
     }
 
-    /// Joins a peer that dialled this side, and that a member announced or the program connects to.
+    /// Joins a peer that dialled this side. Either a member announced the peer, or the program connects to it.
     mutating func joinIntroduced(_ id: LinkID, _ hello: Hello, _ session: SessionID, at now: Duration) {
         let member = MemberID(session, hello.peer.key)
         guard sessions[session]?.hasRoom(for: hello.peer.key) == true else { return end(id, .full, at: now) }

@@ -1,5 +1,6 @@
 extension PeerMesh {
-    /// Invites a peer. ``PeerAction/state(_:_:_:)`` reports the result. No effect if the peer is a member or was invited already.
+    /// Invites a peer. ``PeerAction/state(_:_:_:)`` reports the result. This has no effect if the peer is a member or
+    /// was invited already.
     ///
     /// - Parameters:
     ///   - member: The session and the peer.
@@ -23,7 +24,7 @@ extension PeerMesh {
         invited.endpoints = endpoints
         if let found = self[member] {
             if found.endpoints.count > endpoints.count { invited.endpoints = found.endpoints }
-            // Keep whether `connecting` was already reported.
+            // The new value keeps the record of whether `connecting` was already reported.
             invited.consent = found.consent
         }
         abandonDials(of: member)
@@ -40,7 +41,7 @@ extension PeerMesh {
     /// Whether an invitation still waits for the program's answer.
     package func isAsked(_ id: InvitationID) -> Bool { invitations.isAsked(id) }
 
-    /// Cancels this side's invitation or connection attempt. No effect on a connected member.
+    /// Cancels this side's invitation or connection attempt. This has no effect on a connected member.
     package mutating func cancelConnect(_ member: MemberID, at now: Duration) {
         guard let found = self[member], !found.phase.isConnected else { return }
         fail(member, .timedOut, at: now)
@@ -98,8 +99,9 @@ extension PeerMesh {
 
     /// Gives up this side's invitation, because this side's program accepted the peer's invitation.
     ///
-    /// The peer may accept this side's invitation at the same moment. Then the smaller peer chooses the link. The
-    /// larger peer keeps its links in the lobby, on which that answer may be in flight, until a link is joined.
+    /// The peer may accept this side's invitation at the same moment. Then the peer with the smaller key chooses the
+    /// link. The other peer keeps its links in the lobby, on which that answer may be in flight, until a link is
+    /// joined.
     private mutating func abandonInvitation(of member: MemberID, at now: Duration) {
         guard self[member]?.phase.isInviting == true else { return }
         for (id, link) in links where link.member == member {
@@ -119,7 +121,8 @@ extension PeerMesh {
         guard let hello = link.hello, !link.isDialler, hello.handle != .none, hello.target == nil else {
             throw PeerReason.protocolViolation
         }
-        // A repeated INVITE must not extend the time for the answer. If the link ended for it, the question would stay.
+        // A repeated INVITE must not extend the time for the answer. If the repetition ended the link, the question to
+        // the program would remain.
         guard !invitations.isPending(id) else { return }
         let key = hello.peer.key
         let context = try PeerBodies.context(payload)
@@ -129,7 +132,7 @@ extension PeerMesh {
             $0.members[key]?.handle == hello.handle && $0.members[key]?.phase.isConnected == true
         }
         guard !isMember else { throw PeerReason.duplicate }
-        // The peer sent this invitation before it accepted this side's invitation. The peer ends this link itself.
+        // The peer sent this invitation before it accepted this side's invitation. The peer itself ends this link.
         guard !isJoining(key, hello.handle) else { return }
         let pending = InvitationMachine.Pending(
             link: id, peer: hello.peer, context: context, service: service,
@@ -191,8 +194,8 @@ extension PeerMesh {
 
     // Both invite
 
-    /// Parks this side's invitation, which could not be delivered, until its program answers the peer's invitation.
-    /// Returns `false` if the peer has not invited.
+    /// Parks this side's invitation, which could not be delivered, until this side's program answers the peer's
+    /// invitation. Returns `false` if the peer has not invited.
     mutating func parkBehindPeer(_ member: MemberID) -> Bool {
         guard case .inviting(var invitation) = self[member]?.phase, invitations.asked(from: member.peer) != nil else {
             return false

@@ -1,7 +1,8 @@
 extension PeerMesh {
     /// Makes a link a candidate for its member. Both sides show certificates, then send `CERTIFIED` when they accept the other.
     ///
-    /// If several links connect the two sessions, the smaller peer chooses one and sends `CERTIFIED` only there.
+    /// If several links connect the two sessions, the peer with the smaller key chooses one and sends `CERTIFIED` only
+    /// there.
     mutating func startJoining(_ id: LinkID, _ member: MemberID, at now: Duration) {
         guard let found = self[member], !found.phase.isConnected else { return end(id, .duplicate, at: now) }
         // Several announced peers may compete for the session's only free place.

@@ -7,7 +7,8 @@ enum LinkFate: Sendable {
 }
 
 extension PeerMesh {
-    /// A session's member; `nil` without the session. Setting a value does not create a session.
+    /// A session's member; `nil` if the session or the member does not exist. Setting a value does not create a
+    /// session.
     subscript(member: MemberID) -> Boxed<Member>? {
         get { sessions[member.session]?.members[member.peer] }
         _modify {
@@ -37,7 +38,7 @@ extension PeerMesh {
             // The member stays if this link was not chosen and another link is a candidate.
             let hasOther = links.contains { $0.key != id && $0.value.member == member && $0.value.phase == .joining }
             guard found.link == id || !hasOther, !found.phase.isConnected else { return }
-            // The smaller peer chose another link, which has not arrived here yet.
+            // The peer, whose key is smaller, chose another link, which has not arrived here yet.
             guard reason != .duplicate else { return awaitChosenLink(member, at: now) }
             fail(member, reason, at: now)
         case .greeting, .lobby: if link.isDialler { attemptEnded(id, link, member, found, reason, at: now) }
@@ -58,7 +59,7 @@ extension PeerMesh {
         case (.introduction, .expected): retryExpected(member, reason, at: now)
         case (.resumption, .joined), (.resumption, .suspended):
             guard found.repair.dial == id else { return }
-            // A BYE from the peer means that it no longer has this member.
+            // A BYE from the peer means that the peer has ended this membership.
             if reason == .lost { retryResumption(of: member, at: now) } else { fail(member, .lost, at: now) }
         default: break
         }
@@ -88,7 +89,7 @@ extension PeerMesh {
         breakMember(member, .failed, .lost, at: now)
     }
 
-    /// Waits up to 10 s for the smaller peer's chosen link.
+    /// Waits up to 10 s for the link that the peer with the smaller key has chosen.
     private mutating func awaitChosenLink(_ member: MemberID, at now: Duration) {
         guard let handle = self[member]?.handle else { return fail(member, .lost, at: now) }
         self[member]?.link = nil
@@ -101,7 +102,8 @@ extension PeerMesh {
     /// Dials an expected member again after one second, until its deadline.
     private mutating func retryExpected(_ member: MemberID, _ reason: PeerReason, at now: Duration) {
         guard case .expected(var expectation) = self[member]?.phase else { return }
-        // The smaller peer chose another link between the two sessions, which this side has not accepted yet.
+        // The peer, whose key is smaller, chose another link between the two sessions, which this side has not accepted
+        // yet.
         guard reason != .duplicate else { return }
         guard reason == .lost || reason == .unreachable || reason == .timedOut, now < expectation.deadline else {
             return fail(member, reason, at: now)
@@ -129,7 +131,8 @@ extension PeerMesh {
         }
     }
 
-    /// Ends a member: its resources, its streams, then its state. No later event refers to the member.
+    /// Ends a member: reports the end of its resources and streams, then its new state. No later event refers to the
+    /// member.
     mutating func fail(_ member: MemberID, _ reason: PeerReason, farewell: Bool = false, at now: Duration) {
         guard var found = self[member] else { return }
         self[member] = nil

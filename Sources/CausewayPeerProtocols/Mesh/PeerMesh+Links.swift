@@ -80,8 +80,8 @@ extension PeerMesh {
         announce(id, at: now)
     }
 
-    /// Ends the control link of a member that sends, at least PING, but does not read what this side sends. Gaps in a
-    /// file cause frames for the control link too, and arrive on a resource lane.
+    /// Ends the control link of a member that sends, at least PING, but does not read what this side sends. Input on a
+    /// resource lane counts too, because each gap in a file causes a frame for the control link.
     private mutating func endIfUnread(_ id: LinkID, at now: Duration) {
         guard let member = links[id]?.member, let control = self[member]?.link,
             control == id || links[id]?.phase == .lane, self[member]?.traffic?.exceedsControlLimit == true
@@ -127,7 +127,7 @@ extension PeerMesh {
         case .leaving:
             var ignored: Deque<PeerAction> = []
             if let frame = links[id]?.output.farewell?.nextFrame(at: now, &ignored) { return frame }
-            // The rest follows an acknowledgment, or is dropped when the time of the link is over.
+            // The remaining output is sent after an acknowledgment, or is dropped when the link's time limit ends.
             if links[id]?.output.farewell?.awaitsAcknowledgment == true { return nil }
             links[id]?.output.farewell = nil
             return links[id]?.output.nextLast()
@@ -147,7 +147,7 @@ extension PeerMesh {
         announce(id, at: now)
     }
 
-    /// Notifies the driver that a link has output, once until the driver has taken all of it.
+    /// Notifies the driver that a link has output, unless it was notified and has not taken all output yet.
     mutating func announce(_ id: LinkID, at now: Duration) {
         guard let link = links[id], !link.output.isAnnounced, hasOutput(id, link, at: now) else { return }
         links[id]?.output.isAnnounced = true

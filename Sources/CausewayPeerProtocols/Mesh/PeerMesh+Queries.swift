@@ -1,5 +1,5 @@
 extension PeerMesh {
-    /// Whether messages to the member are accepted: it is connected, or its link is being replaced.
+    /// Whether messages to the member are accepted: the member is connected, or its link is being replaced.
     package func isConnected(_ member: MemberID) -> Bool { self[member]?.phase.isConnected == true }
 
     /// Returns the number of bytes that ``write(_:_:at:)`` would accept.

@@ -58,7 +58,7 @@ extension PeerMesh {
         fail(member, .left, at: now)
     }
 
-    /// Handles an announced member: connects to it, or waits for it to dial.
+    /// Handles an announced member: connects to the member, or waits for the member to dial.
     ///
     /// - Returns: Why the member is refused; `nil` if it is expected now, or was known before.
     @discardableResult
@@ -96,7 +96,7 @@ extension PeerMesh {
         return nil
     }
 
-    /// Joins lobby links from a peer that dialled before it was announced.
+    /// Joins links that wait in the lobby because the peer dialled before a member announced the peer.
     mutating func joinHeldLinks(of member: MemberID, _ expected: SessionHandle, at now: Duration) {
         guard let handle = sessions[member.session]?.handle else { return }
         for id in links.keys.sorted() {
@@ -122,8 +122,8 @@ extension PeerMesh {
     /// Returns data that lets another device connect to a session. Pass it over any channel, and call
     /// ``connect(_:to:data:timeout:at:)`` with the other device's data.
     ///
-    /// A session remembers the 128 peers with the latest calls of this method. Data for an earlier peer is refused with
-    /// ``PeerReason/notVerified``.
+    /// A session remembers the 128 peers for which this method was called last. Data for an earlier peer is refused
+    /// with ``PeerReason/notVerified``.
     ///
     /// - Returns: The data; `nil` if the session is closed.
     package mutating func connectionData(_ session: SessionID, for peerID: UInt64) -> [UInt8]? {
@@ -138,7 +138,7 @@ extension PeerMesh {
     /// Connects to the peer that created the data. Both peers must call this. ``PeerAction/state(_:_:_:)`` reports the result, also if
     /// the peer is refused at once.
     ///
-    /// - Returns: The member; `nil` without an event if the data is malformed or from another peer.
+    /// - Returns: The member; `nil` if the data is malformed or from another peer. In this case no event follows.
     package mutating func connect(
         _ session: SessionID, to peerID: UInt64, data: [UInt8], timeout: Duration = .zero, at now: Duration
     ) -> MemberID? {

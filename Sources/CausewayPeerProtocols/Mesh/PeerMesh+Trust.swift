@@ -12,8 +12,8 @@ extension PeerMesh {
     /// Removes a peer ID's key, so that the next key with this ID is new. Members stay connected.
     package mutating func forget(_ id: UInt64) { pins.forget(id) }
 
-    /// Returns a key's standing. A peer that has proven the secret that this side shows counts as paired until the
-    /// secret's deadline.
+    /// Returns how a key relates to the recorded keys. A peer that has proven the secret that this side shows counts as
+    /// paired until the secret's deadline.
     package func standing(of key: PeerKey, at now: Duration) -> PeerStanding {
         let standing = pins.standing(of: key)
         return standing != .changed && pairings.isHolder(key, at: now) ? .paired : standing

@@ -7,7 +7,7 @@ struct Session: Sendable {
     var tokens = ConnectionTokens()
     var isLeaving = false
 
-    /// Whether the session has space for the peer. An entry for the peer itself is not counted.
+    /// Whether the session has space for the peer. If the peer has an entry already, that entry is not counted.
     func hasRoom(for peer: PeerKey) -> Bool {
         let others = members.values.count { $0.info.key != peer && $0.phase.countsAsMember }
         return others + 1 < options.limit
@@ -60,7 +60,7 @@ struct Member: Sendable {
     /// The peer's session handle.
     var handle: SessionHandle?
     var endpoints: [PeerEndpoint] = []
-    /// The control link. Before the member joins, the smaller peer stores the chosen candidate here.
+    /// The control link. Before the member joins, the peer with the smaller key stores its chosen link here.
     var link: LinkID?
     var traffic: MemberTraffic?
     var lanes = LaneSet()

@@ -2,13 +2,13 @@ internal import DequeModule
 
 /// Shares a link between channels by deficit round robin: each channel sends about the same number of bytes per round.
 struct LaneScheduler<Channel: Hashable & Sendable>: Sendable {
-    /// Bytes per channel and round.
+    /// The number of bytes that each channel may send per round.
     static var quantum: Int { 16 << 10 }
 
     private var order: Deque<Channel> = []
     private var deficits: [Channel: Int] = [:]
 
-    /// Adds a channel with content. No effect if it is already scheduled.
+    /// Adds a channel with content. This has no effect if the channel is already scheduled.
     mutating func activate(_ channel: Channel) {
         guard deficits[channel] == nil else { return }
         deficits[channel] = 0

@@ -8,7 +8,8 @@ struct MessageOutbox: Sendable {
     }
 
     private var entries: Deque<Entry> = []
-    /// For each key, the number of its entry, counted since the start, until the entry's first fragment is sent.
+    /// For each key, the position of the queued message that a new message with this key would replace. Positions count
+    /// all messages since the start.
     private var replaceable: [String: Int] = [:]
     private var removedCount = 0
     private var offset = 0
@@ -19,7 +20,8 @@ struct MessageOutbox: Sendable {
     /// The bytes that count against the queue's limit: the messages' bytes, and an overhead for each message.
     var cost: Int { byteCount + entries.count * PeerLimits.messageOverhead }
 
-    /// Queues a message. With a key, it takes the place of a queued message with the same key of which no fragment has been sent.
+    /// Queues a message. If it has a key, it replaces a queued message with the same key, unless a fragment of that
+    /// message was sent.
     mutating func append(_ message: [UInt8], key: String? = nil) {
         byteCount += message.count
         if let index = index(of: key) {
@@ -31,7 +33,7 @@ struct MessageOutbox: Sendable {
         entries.append(Entry(bytes: message, key: key))
     }
 
-    /// The size of the message that one with this key would replace; 0 if there is none.
+    /// The size of the queued message that a new message with this key would replace; 0 if there is none.
     func replacedCount(_ key: String?) -> Int { index(of: key).map { entries[$0].bytes.count } ?? 0 }
 
     private func index(of key: String?) -> Int? { key.flatMap { replaceable[$0] }.map { $0 - removedCount } }

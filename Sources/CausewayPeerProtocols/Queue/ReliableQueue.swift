@@ -28,7 +28,7 @@ struct ReliableQueue: Sendable {
 
     mutating func nextReplay() -> PeerFrame? { log.nextReplay() }
 
-    /// Whether a frame with message bytes, possibly none, may be sent now.
+    /// Whether a frame with `count` message bytes may be sent now. `count` can be 0.
     func permits(messageBytes count: Int) -> Bool { hasRoom && credit.permits(count) }
 
     /// Counts a frame with message bytes.

@@ -12,7 +12,7 @@ struct ResourceSend: Sendable {
     private var read = ReadState.idle
     private var digest: [UInt8]?
     private(set) var state = State.offered
-    /// Whether all bytes were sent once, so that the receiver may report completion.
+    /// Whether all bytes were sent at least once, so that the receiver may report completion.
     private(set) var wasComplete = false
 
     enum State: Equatable, Sendable { case offered, sending, waiting }
@@ -20,7 +20,7 @@ struct ResourceSend: Sendable {
     /// A file read; at most one is pending.
     private enum ReadState: Equatable, Sendable {
         case idle, open
-        /// The receiver changed the position during the read, so its result is ignored.
+        /// The receiver changed the position during the read, so the read's result is ignored.
         case stale
         case finished
     }
@@ -50,7 +50,7 @@ struct ResourceSend: Sendable {
         return (position + UInt64(buffered), Self.block)
     }
 
-    /// Takes a read's result.
+    /// Processes the result of a file read.
     mutating func provide(_ bytes: [UInt8], isLast: Bool, digest: [UInt8]?) {
         switch read {
         case .open:
@@ -94,7 +94,7 @@ struct ResourceSend: Sendable {
 struct ResourceReceive: Sendable {
     let offer: ResourceOffer
     private(set) var state = State.offered
-    /// The start of the request that is held back.
+    /// The file offset in the request that is held back; `nil` if there is none.
     var heldOffset: UInt64?
     /// The file offset of the next byte to arrive.
     private(set) var position: UInt64 = 0

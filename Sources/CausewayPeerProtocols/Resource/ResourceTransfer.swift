@@ -13,7 +13,7 @@ struct ResourceTransfer: Sendable {
 
     private(set) var sends: [UInt16: ResourceSend] = [:]
     private var receives: [UInt16: ResourceReceive] = [:]
-    /// Incoming resources that have ended, while the program has not taken their ends.
+    /// The number of incoming resources that have ended, but whose end event the program has not taken yet.
     private var untaken = 0
     private let isOdd: Bool
     private var next: UInt16
@@ -53,8 +53,8 @@ struct ResourceTransfer: Sendable {
         sends[number]?.takeDone().map { PeerFrame(.done, channel: number, fields: $0) }
     }
 
-    /// Returns a `GET`; `nil` while the program has not taken the ends of too many resources. Then ``endTaken()``
-    /// returns it later.
+    /// Returns a `GET`; `nil` while there are too many ended resources whose end event the program has not taken. Then
+    /// ``endTaken()`` returns the `GET` later.
     mutating func fetch(_ number: UInt16, from offset: UInt64) -> PeerFrame? {
         guard untaken < PeerLimits.offers else {
             receives[number]?.heldOffset = offset
@@ -63,7 +63,7 @@ struct ResourceTransfer: Sendable {
         return receives[number]?.fetch(from: offset).asGet(number)
     }
 
-    /// Counts an end that the program has taken. Returns a `GET` for each resource whose request was held back.
+    /// Notes that the program has taken an end event. Returns a `GET` for each resource whose request was held back.
     mutating func endTaken() -> [PeerFrame] {
         untaken = max(0, untaken - 1)
         guard untaken < PeerLimits.offers else { return [] }

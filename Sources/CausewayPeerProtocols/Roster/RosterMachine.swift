@@ -4,7 +4,7 @@
 /// accepted.
 struct RosterMachine: Sendable {
     enum Decision: Equatable, Sendable {
-        /// The local peer, a member that left, or a peer beyond the limit.
+        /// The entry is the local peer, a member that left, or a peer beyond the limit.
         case refuse(PeerReason)
         case dial
         /// The peer dials. If it has not dialled by this time, dial the peer.
@@ -20,8 +20,8 @@ struct RosterMachine: Sendable {
     private static let goneLimit = 256
     /// Maximum number of announced peers, so that a hostile member cannot fill the memory.
     private static let expectedLimit = 64
-    /// Maximum number of attempts to connect to announced peers that begin within ``PeerTimes/joining``. Each costs
-    /// dials and an event, also if the member that announced the peer reports its end at once.
+    /// Maximum number of attempts to connect to announced peers that begin within ``PeerTimes/joining``. Each attempt
+    /// costs dials and an event, even if the announcing member reports at once that the peer has left.
     private static let attemptLimit = 4 * PeerLimits.members
 
     private let own: PeerKey
@@ -47,7 +47,7 @@ struct RosterMachine: Sendable {
             return .refuse(.tooMuch)
         }
         expected[entry.key] = entry.handle
-        // The smaller peer dials. A side without a listener cannot be dialled, so it dials itself.
+        // The peer with the smaller key dials. A side without a listener cannot be dialled, so that side dials.
         return !isListening || own < entry.key && !entry.endpoints.isEmpty
             ? .dial : .wait(until: now + PeerTimes.largerDials)
     }

@@ -25,7 +25,7 @@ struct OutgoingStream: Sendable {
 
     mutating func end() { isEnding = true }
 
-    /// Whether the end can be sent.
+    /// Whether the program ended the stream and all its bytes were sent, so that the end can be sent.
     var isDrained: Bool { isEnding && buffered == 0 }
 
     /// The next frame's content size, within the peer's limit.
@@ -64,7 +64,7 @@ struct IncomingStream: Sendable {
     private var received: UInt64 = 0
     private var consumedCount: UInt64 = 0
     private var granted = UInt64(PeerLimits.streamWindow)
-    /// Whether the peer has ended or reset the stream, which the program has not released yet.
+    /// Whether the peer has ended or reset the stream, and the program has not released it yet.
     var hasEnded = false
 
     /// Counts received bytes. Returns whether the peer respects its window.

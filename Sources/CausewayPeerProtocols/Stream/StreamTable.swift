@@ -1,7 +1,7 @@
 /// One member's streams, in both directions.
 ///
-/// A stream that has ended keeps its number until the receiving program has released it, and counts until then: its
-/// last bytes may still be unread. The receiver confirms the release with `STREAM_END`, or resets the stream.
+/// A stream that has ended keeps its number, and counts as open, until the receiving program has released it: its last
+/// bytes may still be unread. The receiver confirms the release with `STREAM_END`, or resets the stream.
 struct StreamTable: Sendable {
     enum Event: Equatable, Sendable {
         case opened(UInt16, name: String)
@@ -105,7 +105,7 @@ struct StreamTable: Sendable {
     /// Handles `STREAM_RESET`. Returns whether the stream was open.
     private mutating func reset(_ number: UInt16) -> Bool {
         if isOwn(number) {
-            // The receiver has released the stream, perhaps before the end of it arrived there.
+            // The receiver has released the stream, perhaps before the stream's end arrived there.
             unreleased.remove(number)
             return outgoing.removeValue(forKey: number) != nil
         }

@@ -50,7 +50,7 @@ struct PairingTable: Sendable {
 
     mutating func stopExpecting(_ peer: PeerKey) { expected[peer] = nil }
 
-    /// Whether a peer may become paired: a secret is shown, or expected from it.
+    /// Whether a peer may become paired: this side shows a secret, or expects one from the peer.
     func isOpen(for peer: PeerKey, at now: Duration) -> Bool { secret(for: peer, at: now) != nil }
 
     private func secret(for peer: PeerKey, at now: Duration) -> [UInt8]? {
@@ -64,7 +64,7 @@ struct PairingTable: Sendable {
         expected[peer].flatMap { now < $0.deadline ? $0 : nil }
     }
 
-    /// Returns the proof for this side's HELLO; empty without a secret for the peer.
+    /// Returns the proof for this side's HELLO; empty if there is no secret for the peer.
     ///
     /// - Parameters:
     ///   - proof: The inputs.

@@ -12,11 +12,11 @@
 package struct PairingText: Hashable, Sendable {
     /// The reason why a text is refused.
     package enum Malformed: Error, Equatable, Sendable {
-        /// Another scheme, or not a pairing text.
+        /// The text has another scheme, or is not a pairing text.
         case foreign
         case version
         case service
-        /// Invalid characters, or a wrong number of them.
+        /// The text has invalid characters, or a wrong number of characters.
         case content
         /// The check bytes differ: a character was changed or left out.
         case check
@@ -34,9 +34,9 @@ package struct PairingText: Hashable, Sendable {
     package let service: String
     package let peer: PeerKey
     package let name: String
-    /// Known only to the two users.
+    /// The secret, which only the two users know.
     package let secret: [UInt8]
-    /// Seconds since 1970, below 2^40.
+    /// When the text expires, in seconds since 1970; below 2^40.
     package let expires: UInt64
 
     /// Creates a text. Returns `nil` unless the service type is valid, the secret has 16 bytes and the time is below

@@ -1,12 +1,12 @@
 /// A policy that decides which peers a node accepts.
 package enum PeerPolicy: Sendable, CaseIterable {
-    /// Every peer. Keys are recorded only while the node exists.
+    /// Accepts every peer. Keys are recorded only while the node exists.
     case any
     /// Trust on first use: a new peer is accepted and recorded.
     case pinned
-    /// Only peers with a recorded key.
+    /// Accepts only peers with a recorded key.
     case known
-    /// Only peers whose users proved a secret or compared codes.
+    /// Accepts only peers whose users proved a secret or compared codes.
     case paired
 }
 
@@ -57,7 +57,7 @@ package struct PeerPins: Sendable {
         }
     }
 
-    /// Whether another key can be recorded, possibly by evicting one without pairing.
+    /// Whether another key can be recorded, possibly by evicting an entry without pairing.
     package var hasRoom: Bool { order.count < limit || order.contains { entries[$0]?.isPaired == false } }
 
     /// Records an entry. Does not replace another key, and does not revoke a pairing.

@@ -8,7 +8,7 @@ package struct PinEntry: Hashable, Sendable {
     package var key: PeerKey
     /// The display name when the key was recorded, at most 255 bytes, without control characters. It is not verified.
     package var name: String
-    /// Seconds since 1970.
+    /// When the key was first recorded, in seconds since 1970.
     package var firstSeen: UInt64
     /// Whether the peers proved a pairing secret or their users compared codes.
     package var isPaired: Bool
@@ -56,7 +56,7 @@ package struct PinEntry: Hashable, Sendable {
             """
     }
 
-    /// Returns 16 digits, as in file names.
+    /// Returns the number as 16 hexadecimal digits, as in file names.
     package static func hexadecimal(_ number: UInt64) -> String { Hexadecimal.text(number) }
 
     /// Parses the text form. Each property must occur once, in any order.

@@ -10,8 +10,8 @@ package enum VerificationEvent: Sendable, Equatable {
 
 /// A short authentication string. Both users see the same code only without a man in the middle.
 package struct ShortCode: Sendable, Equatable {
-    /// 6 decimal digits.
+    /// The code as 6 decimal digits.
     package let digits: String
-    /// 4 words with about the same entropy.
+    /// The code as 4 words, which have about the same entropy as the digits.
     package let words: [String]
 }

@@ -1,6 +1,7 @@
 internal import CausewayMachines
 
-/// Compares codes with a member: one side commits to a nonce before it learns the other's, so that neither can choose the code.
+/// Compares codes with a member: one side commits to a nonce before it learns the other side's nonce, so that neither
+/// can choose the code.
 ///
 /// A man in the middle succeeds with a probability of 10^-6 and has only one attempt, because the machine ends with the
 /// first failure. After a success the codes can be compared again.
@@ -66,7 +67,7 @@ struct VerificationMachine: UntimedMachine, Sendable {
         switch (state, frame.type) {
         case (.idle, .sasCommit), (.verified, .sasCommit): return answer(value, nonce)
         case (.committed, .sasCommit):
-            // Both peers began an exchange: the smaller peer's exchange continues.
+            // Both peers began an exchange: the exchange of the peer with the smaller key continues.
             return binding.own < binding.other ? [] : answer(value, nonce)
         case (.committed(let own), .sasNonce):
             guard value.count == Self.nonceByteCount else { return fail() }
