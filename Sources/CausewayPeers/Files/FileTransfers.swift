@@ -4,7 +4,8 @@ internal import Foundation
 
 /// A group's incoming and outgoing files. Files are read and written on one serial queue, never under the node's lock.
 ///
-/// Events are delivered on the group's queue in the machine's order. A transfer ends once: the first of success, failure and cancellation.
+/// Events are delivered on the group's queue, in the order in which `PeerMesh` reports them. A transfer ends once, with
+/// success, failure or cancellation.
 final class FileTransfers: Sendable {
     private struct State {
         var outgoing: [ChannelID: OutgoingFile] = [:]
@@ -26,7 +27,7 @@ final class FileTransfers: Sendable {
         weak var port: GroupPort?
     }
 
-    /// The event port of the group; weakly held.
+    /// The group's event port, to which this object has a weak reference.
     var port: GroupPort? {
         get { owner.withLock { $0.port } }
         set { owner.withLock { $0.port = newValue } }
@@ -115,15 +116,15 @@ final class FileTransfers: Sendable {
         state.withLock { $0.incoming.removeValue(forKey: channel) }
     }
 
-    /// Reports the end of an incoming file. While the program has not taken too many of these events, the machine
-    /// fetches no more files.
+    /// Reports the end of an incoming file. If too many of these events wait for the program, `PeerMesh` fetches no
+    /// more files.
     private func report(
         _ channel: ChannelID, _ name: String, _ result: Result<ReceivedFile, PeerFailure>, _ node: PeerNode
     ) {
         guard let port else { return }
         let peer = port.peer(channel.member)
         let receipt = PeerReceipt { [queue] in
-            // Behind the work for the file, so that this work is bounded too.
+            // Run this after the file's pending work on this queue, so that the amount of pending work is limited too.
             queue.async {
                 node.apply { core, now in core.mesh.resourceTaken(channel, at: now) }
             }
@@ -133,16 +134,16 @@ final class FileTransfers: Sendable {
 
     // MARK: End
 
-    /// The program cancels. The machine notifies only the other side.
+    /// Cancels a transfer for the program. `PeerMesh` notifies only the other side, so this method also ends this side.
     func cancel(_ channel: ChannelID, _ node: PeerNode) {
         node.apply { core, now in
             core.mesh.cancelResource(channel, at: now)
-            // In order, because the file may not be added yet.
+            // Requested as an action, because an earlier action may not have added the file yet.
             core.request(.run { self.failed(channel, PeerFailure(.cancelled), node) })
         }
     }
 
-    /// The machine ended a transfer: it was cancelled, or the peer was lost.
+    /// `PeerMesh` ended a transfer: the transfer was cancelled, or the peer was lost.
     func failed(_ channel: ChannelID, _ failure: PeerFailure, _ node: PeerNode) {
         let outgoing = state.withLock { $0.outgoing[channel] }
         if let file = outgoing {

@@ -1,15 +1,15 @@
 internal import CausewayPeerProtocols
 internal import Foundation
 
-/// A file being received: `NAME.part` in a directory that only the user can read, renamed when it is complete. With a claimed part, the
-/// file begins there, and the part stays if the transfer fails.
+/// A file being received: `NAME.part` in a directory that only the user can read, renamed when it is complete. With a
+/// ``PartFolder/Claim``, the transfer continues an incomplete file, which stays if the transfer fails.
 final class IncomingFile: Sendable {
     private struct State {
         var handle: FileHandle?
         /// The number of bytes left by an earlier transfer.
         var offset: UInt64 = 0
-        /// Bytes that wait for the disk, and their place in the file. The window of the resource bounds their number,
-        /// but not that of the pieces in which they arrive.
+        /// Bytes that wait for the disk, and their place in the file. The resource's flow-control window limits the
+        /// number of bytes, but not the number of pieces in which they arrive.
         var waiting: [UInt8] = []
         var waitingOffset: UInt64 = 0
     }
@@ -30,12 +30,13 @@ final class IncomingFile: Sendable {
         directory = root.appendingPathComponent("causeway-peers-\(UUID().uuidString)", isDirectory: true)
     }
 
-    /// File names have at most 255 bytes, and the part must not have the file's own name.
+    /// The incomplete file. Names have at most 255 bytes, and an incomplete file must not have the complete file's
+    /// name.
     private var part: URL {
         claim?.url ?? directory.appendingPathComponent(name.utf8.count <= 250 ? "\(name).part" : "file.part")
     }
 
-    /// Opens the file. Returns the number of bytes that it already has.
+    /// Opens the file. Returns the number of bytes that an earlier transfer has left in it.
     func create() throws(PeerFailure) -> UInt64 {
         let files = FileManager.default
         do {
@@ -57,8 +58,8 @@ final class IncomingFile: Sendable {
         }
     }
 
-    /// The size of a part that can be continued: a regular file without permissions for other users, not empty and not
-    /// larger than the offer. Any other file is removed.
+    /// The size of an incomplete file that can be continued: a regular file without permissions for other users, not
+    /// empty and not larger than the offer. Any other file is removed.
     private func keptByteCount() -> UInt64? {
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: part.path) else { return nil }
         let count = (attributes[.size] as? NSNumber)?.uint64Value ?? 0
@@ -71,8 +72,8 @@ final class IncomingFile: Sendable {
         return count
     }
 
-    /// Adds bytes to those that wait for the disk. The offset is the end of the waiting bytes, if there are any.
-    /// Returns whether there were none, so that the caller must arrange for ``writeWaiting()``.
+    /// Adds bytes to those that wait for the disk. If bytes wait already, the new bytes follow them. Returns `true` if
+    /// none waited: the caller must then arrange a call of ``writeWaiting()``.
     func add(_ bytes: [UInt8], at offset: UInt64) -> Bool {
         state.withLock { state in
             guard state.waiting.isEmpty else {
@@ -94,7 +95,8 @@ final class IncomingFile: Sendable {
         return bytes.count
     }
 
-    /// Only for the queue of the files: the lock is free during the write, so that more bytes can be added.
+    /// Writes bytes. Call this only on the file queue: the lock is free during the write, so that more bytes can be
+    /// added.
     func write(_ bytes: [UInt8], at offset: UInt64) throws(PeerFailure) {
         do {
             guard let handle = state.withLock({ $0.handle }) else { throw PeerFailure(.file) }
@@ -109,7 +111,8 @@ final class IncomingFile: Sendable {
 
     /// Renames the file and returns its URL.
     ///
-    /// - Throws: ``PeerFailure`` with `file` if the digest does not match the bytes, or if a continued file has none.
+    /// - Throws: ``PeerFailure`` with `file` if the digest does not match the bytes, or if the file was continued and
+    ///   there is no digest.
     func finish(_ digest: [UInt8]?) throws(PeerFailure) -> URL {
         do {
             let (handle, offset) = state.withLock { state in (state.handle.take(), state.offset) }
@@ -128,7 +131,8 @@ final class IncomingFile: Sendable {
         }
     }
 
-    /// Ends a failed transfer. A claimed part stays for the next transfer, or is removed.
+    /// Ends a failed transfer. With a claim and `keepsPart`, the incomplete file stays for the next transfer; otherwise
+    /// it is removed.
     func end(keepsPart: Bool) {
         try? state.withLock { $0.handle.take() }?.close()
         try? FileManager.default.removeItem(at: directory)

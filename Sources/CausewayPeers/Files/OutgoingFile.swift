@@ -49,7 +49,7 @@ final class OutgoingFile: Sendable {
     ///
     /// - Throws: ``PeerFailure`` with `file`, also if the file was truncated; with `violation` for an offset behind the end.
     func read(_ offset: UInt64, _ count: Int) throws(PeerFailure) -> Block {
-        // The peer chose the offset. `FileHandle.seek` traps for one over `Int64.max`.
+        // The peer chose the offset. `FileHandle.seek` traps for an offset over `Int64.max`.
         guard offset <= source.size else {
             throw PeerFailure(.violation, "the peer requested bytes behind the end of \(source.url.path)")
         }

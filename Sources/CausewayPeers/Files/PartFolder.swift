@@ -3,9 +3,10 @@ internal import Foundation
 
 /// A folder for incomplete files: if a peer offers a file again, the transfer continues where it ended.
 ///
-/// A part belongs to a peer's key, a name and a size. The digest at the end shows whether the contents are the same.
+/// An incomplete file is found by the peer's key, the file's name and its size. The digest after the transfer shows
+/// whether both transfers had the same content.
 final class PartFolder: Sendable {
-    /// Maximum number of parts. Beyond it, the oldest are removed.
+    /// Maximum number of incomplete files. Beyond it, the oldest are removed.
     private static let limit = 64
     private static let suffix = ".part"
 
@@ -16,7 +17,8 @@ final class PartFolder: Sendable {
         self.url = url
     }
 
-    /// A part that no other transfer in this folder uses. Releasing the value frees the part.
+    /// The exclusive right of one transfer to an incomplete file. Releasing the value frees the file for other
+    /// transfers.
     final class Claim: Sendable {
         let folder: PartFolder
         private let name: String
@@ -30,7 +32,7 @@ final class PartFolder: Sendable {
         var url: URL { folder.url.appendingPathComponent(name) }
     }
 
-    /// Returns `nil` if the size is unknown, or if another transfer writes that file.
+    /// Returns `nil` if the size is unknown, or if another transfer uses the same incomplete file.
     func claim(_ offer: ResourceOffer, of peer: PeerIdentity) -> Claim? {
         guard let size = offer.size else { return nil }
         let properties = Array("\(size) \(offer.name)".utf8)
@@ -40,7 +42,7 @@ final class PartFolder: Sendable {
         return Claim(self, name)
     }
 
-    /// Creates the folder, which only the user can read, and removes old parts.
+    /// Creates the folder, which only the user can read, and removes old incomplete files.
     func prepare() throws {
         let files = FileManager.default
         if !files.fileExists(atPath: url.path) {

@@ -1,7 +1,7 @@
 internal import CausewayPeerProtocols
 
-/// The peers to which groups connect with data of a program's own discovery, by their numbers: with them, the program
-/// can cancel the attempts. The machine limits the number of attempts.
+/// Attempts to connect to peers that a program found by its own discovery. A program cancels an attempt by the peer's
+/// number. `PeerMesh` limits the number of attempts.
 struct ExpectedPeers: Sendable {
     private struct Slot: Hashable, Sendable {
         let session: SessionID
@@ -12,7 +12,7 @@ struct ExpectedPeers: Sendable {
 
     private var members: [Slot: MemberID] = [:]
 
-    /// Records an attempt. It is removed when it ends.
+    /// Records an attempt. The attempt is removed when it ends.
     mutating func add(_ member: MemberID) { members[Slot(member.session, member.peer.id)] = member }
 
     /// Removes and returns a recorded peer.

@@ -1,7 +1,7 @@
 internal import CausewayPeerProtocols
 
 extension GroupPort {
-    /// Delivers an event of the machine. The node performs this action in the order of its transitions.
+    /// Delivers an event from `PeerMesh`. The node performs this action in the order of its transitions.
     func deliver(_ event: PeerAction, _ node: PeerNode) {
         switch event {
         case .sign(let link, _, let message): sign(link, message, node)
@@ -23,14 +23,14 @@ extension GroupPort {
         case .resourceComplete(let channel, let digest): files.completed(channel, digest, node)
         case .resourceDelivered(let channel): files.delivered(channel)
         case .resourceFailed(let channel, let reason): files.failed(channel, PeerFailure(ofTransfer: reason), node)
-        // The node performs these itself.
+        // The node performs these actions itself.
         case .dial, .output, .close, .invited, .invitationEnded, .unpinned, .space, .listenDatagrams, .dialDatagrams,
             .datagram, .closeDatagrams:
             break
         }
     }
 
-    /// Writes a recorded key. The program is notified of a pairing after its key is on the disk.
+    /// Writes a recorded key. The program is notified of a pairing after the key is on the disk.
     private func pinned(_ member: MemberID, _ entry: PinEntry, _ node: PeerNode) {
         let peer = peer(member)
         node.pins.save(entry) { [weak self] failure in

@@ -2,17 +2,18 @@ internal import CausewayPeerProtocols
 internal import Dispatch
 internal import Foundation
 
-/// Delivers events from a node to a group's program: on one serial queue, in the machine's order.
+/// Delivers events from a node to a group's program: on one serial queue, in the order in which `PeerMesh` reports
+/// them.
 ///
-/// The node's actions call this port in the order of its transitions, without its lock.
+/// The node's actions call this port in the order of its transitions, without holding its lock.
 final class GroupPort: Sendable {
     private struct Members {
-        /// The members as reported to the program: changes on the group's queue, before the handler runs.
+        /// The members as reported to the program. The value changes on the group's queue, before the handler runs.
         var connected: [PeerIdentity] = []
         /// Counts how often the program left the group. Events posted before it left are dropped, except departures.
         var life = 0
-        /// The number of calls to leave whose place among the node's actions is not reached: an event that is posted
-        /// meanwhile belongs to the life that ended.
+        /// The number of leave calls for which the node has not called ``left()`` yet. Until then, posted events are
+        /// from before the leave, and are dropped, except departures.
         var pendingLeaves = 0
         var names: [MemberID: PeerIdentity] = [:]
         var streams: [ChannelID: StreamState] = [:]
@@ -38,8 +39,8 @@ final class GroupPort: Sendable {
 
     var connectedPeers: [PeerIdentity] { members.withLock { $0.connected } }
 
-    /// The program leaves: drops the events that are not delivered yet, except members' departures. The node must call
-    /// ``left()`` before the events of the transition in which it leaves.
+    /// Drops the events that are not delivered yet, except members' departures, because the program leaves. The node
+    /// must call ``left()`` before it posts the events of the transition in which the program leaves.
     func beginLeaving() {
         members.withLock { members in
             members.life += 1
@@ -47,7 +48,7 @@ final class GroupPort: Sendable {
         }
     }
 
-    /// All events of transitions before the leave were posted.
+    /// Reports that all events of transitions before the leave were posted.
     func left() { members.withLock { $0.pendingLeaves -= 1 } }
 
     // MARK: Members
@@ -117,7 +118,7 @@ final class GroupPort: Sendable {
 
     func sign(_ link: LinkID, _ message: [UInt8], _ node: PeerNode) {
         let settings = settings
-        // Not on this thread, which performs the other actions of the node. The machine waits for the result.
+        // Do not sign on this thread, which performs the other actions of the node. `PeerMesh` waits for the result.
         node.queue.async {
             let chain = settings.identity.map { CertificateProof.chain($0, settings.issuers) } ?? []
             let proof = settings.identity.map { CertificateProof.sign(message, with: $0) } ?? []
@@ -128,8 +129,8 @@ final class GroupPort: Sendable {
     func judge(_ member: MemberID, _ claim: CertificateClaim, _ node: PeerNode) {
         let peer = peer(member)
         post {
-            // Not on the thread that performs the node's actions: it may be the program's main thread, and a peer
-            // chooses the key with which the signature is verified.
+            // Do not verify on the thread that performs the node's actions, which may be the program's main thread: a
+            // peer chooses the key, and so determines the time that the verification takes.
             let isProven =
                 claim.chain.first.map {
                     PeerKeyPair.verify(claim.message, signature: claim.proof, certificate: $0)

@@ -1,10 +1,10 @@
 internal import CausewayPeerProtocols
 
-/// The sends of which only the newest per key and member matters: it replaces an older one that is queued, and one that
+/// The sends of which only the newest per key and member matters: a new send replaces an older one that is queued or
 /// waits for space.
 ///
-/// Part of the node's state: if a newer send came between the check and the queue, the older one would replace its
-/// message.
+/// This value is part of the node's state, so that no other send comes between the check and the queuing of a message.
+/// Otherwise an older message could replace a newer one.
 struct LatestSends: Sendable {
     fileprivate struct Slot: Hashable, Sendable {
         let key: String
@@ -20,7 +20,8 @@ struct LatestSends: Sendable {
     }
 
     private var lastNumber: UInt64 = 0
-    /// The numbers of the sends that are under way, in their order, without those that a newer one has replaced.
+    /// The numbers of the sends that are under way, in their order. Sends that a newer send has replaced are not
+    /// included.
     private var sends: [Slot: [UInt64]] = [:]
 
     /// Records a new send. The caller must end it.
@@ -33,7 +34,7 @@ struct LatestSends: Sendable {
 
     func isNewest(_ turn: Turn) -> Bool { sends[turn.slot]?.last == turn.number }
 
-    /// Records that the message of the newest send is queued: it replaces those of older sends that still wait.
+    /// Records that the newest send's message is queued. It replaces the messages of older sends that still wait.
     mutating func queued(_ turn: Turn) { sends[turn.slot]?.removeAll { $0 < turn.number } }
 
     mutating func end(_ turn: Turn) {

@@ -2,8 +2,9 @@ internal import CausewayPeerProtocols
 package import Foundation
 
 extension PeerGroup {
-    /// Sends a file. The completion runs once, on the group's queue: with `nil` when the receiver has stored the whole file, or with a
-    /// failure: among others `notConnected`, `invalid` if the URL is not that of a file, `excess` if 64 files to the peer are open.
+    /// Sends a file. The completion runs once, on the group's queue: with `nil` when the receiver has stored the whole
+    /// file, or with a failure. Examples are `notConnected`, `invalid` if the URL does not refer to a file, and
+    /// `excess` if 64 files to the peer are open.
     ///
     /// `progressed` runs when bytes were read for the peer, on a file queue. The result counts bytes; its `cancel()` ends the transfer on
     /// both sides. It is created on the caller's thread, so it joins the caller's tree of `Progress` objects.

@@ -28,10 +28,10 @@ extension PeerGroup {
         }
     }
 
-    /// Queues a reliable message of which only the newest per key matters. Returns when it is queued, or after a newer
-    /// one has replaced it.
+    /// Queues a reliable message of which only the newest per key matters. Returns when the message is queued, or when
+    /// a newer message has replaced it.
     ///
-    /// Cancellation: the message is not sent, and replaces no older one that still waits for space.
+    /// Cancellation: the message is not sent, and replaces no older message that still waits for space.
     func sendLatest(_ message: Data, _ key: String, to peer: PeerIdentity) async throws {
         let (member, bytes) = (member(peer), [UInt8](message))
         let turn = node.withCore { core in core.groups.latest.begin(key, to: member) }
@@ -39,15 +39,16 @@ extension PeerGroup {
         while try await !sendOrWait(bytes, to: peer, turn) {}
     }
 
-    /// Sets a handler that runs on the group's queue each time a send suspends. For diagnosis and tests.
+    /// Sets a handler that runs on the group's queue each time a send suspends. The handler is for diagnosis and tests.
     package func onSuspendedSend(_ handler: @escaping @Sendable () -> Void) { port.onSuspension(handler) }
 
     private static let waiterNumbers = Atomic<UInt64>(0)
 
-    /// Queues a reliable message. If the queue is full, waits until it has space or the peer is gone, and returns
-    /// `false`.
+    /// Queues a reliable message. If the queue is full, waits until it has space or the peer is gone, then returns
+    /// `false`: the caller must try again.
     ///
-    /// - Parameter turn: The message replaces a queued one with the same key, and is not sent if a newer one was.
+    /// - Parameter turn: The send's turn for its key; `nil` without a key. The message replaces a queued message with
+    ///   the same key. If a newer message with this key was sent, this message is not sent.
     private func sendOrWait(
         _ bytes: [UInt8], to peer: PeerIdentity, _ turn: LatestSends.Turn? = nil
     ) async throws -> Bool {
@@ -59,7 +60,7 @@ extension PeerGroup {
                 let result = node.apply { core, now -> SendResult in
                     if let turn, !core.groups.latest.isNewest(turn) { return .queued }
                     let result = core.mesh.send(bytes, to: member, reliably: true, key: turn?.key, at: now)
-                    // In the transition that refused the message: see `SendWaits`.
+                    // Add the wait in the transition that refused the message: see `SendWaits`.
                     if result == .full { core.groups.waits.add(number, for: member, continuation) }
                     if let turn, result == .queued { core.groups.latest.queued(turn) }
                     return result
@@ -83,8 +84,8 @@ extension PeerGroup {
 
     /// Opens a byte stream to a peer.
     ///
-    /// - Throws: `notConnected`; `invalid` for a name over 255 bytes; `excess` if 256 streams to the peer are open,
-    ///   or have ended and are not closed by it.
+    /// - Throws: `notConnected`; `invalid` for a name over 255 bytes; `excess` if 256 streams to the peer are open, or
+    ///   have ended but are not closed by the peer.
     package func openStream(_ name: String, to peer: PeerIdentity) throws(PeerFailure) -> PeerOutputStream {
         let member = member(peer)
         guard name.utf8.count <= PeerLimits.name else {

@@ -25,7 +25,7 @@ extension PeerGroup {
     func forget(_ peer: PeerIdentity) {
         node.apply { core, _ in
             core.mesh.forget(peer.id)
-            // In order, because an earlier transition may have requested to record the key.
+            // Requested as an action, because an earlier action may still have to record the key.
             core.request(.unpin(peer.id))
         }
     }

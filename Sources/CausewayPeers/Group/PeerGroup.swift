@@ -5,7 +5,7 @@ package import Security
 
 /// A mesh of peers, as seen by one member.
 ///
-/// All methods may be called from any thread, and none blocks. When it is released, the group leaves its mesh.
+/// All methods may be called from any thread, and none blocks. When the object is released, the group leaves its mesh.
 package final class PeerGroup: Sendable {
     /// A group's constant properties.
     package struct Settings: Sendable {
@@ -61,7 +61,8 @@ package final class PeerGroup: Sendable {
     /// The connected peers according to the events so far.
     package var connectedPeers: [PeerIdentity] { port.connectedPeers }
 
-    /// Counters for the DTLS connection that carries unreliable messages to a member; `nil` if it is not connected.
+    /// Counters for the DTLS connection that carries unreliable messages to a member; `nil` if the peer is not
+    /// connected.
     package func datagramReport(_ peer: PeerIdentity) -> PeerDatagramReport? {
         let member = member(peer)
         return node.apply { core, _ in core.mesh.datagramLane(of: member).map { PeerDatagramReport($0) } }
@@ -95,7 +96,7 @@ package final class PeerGroup: Sendable {
 
     /// Makes the bytes that `peer` passes to ``connect(to:with:)``. The completion runs on the group's queue.
     ///
-    /// The group remembers the 128 peers with the latest calls of this method. Bytes for an earlier peer are no longer
+    /// The group remembers the 128 peers for which this method was called last. Bytes for an earlier peer are no longer
     /// valid.
     package func connectionData(
         for peer: UInt64, completion: @escaping @Sendable (Result<Data, PeerFailure>) -> Void
@@ -109,7 +110,7 @@ package final class PeerGroup: Sendable {
         }
     }
 
-    /// Connects to a peer with the bytes that it made for the local peer.
+    /// Connects to a peer with the bytes that this peer made for the local peer.
     package func connect(to peer: UInt64, with data: Data) {
         let (session, port) = (session, port)
         node.apply { core, now in

@@ -1,7 +1,7 @@
 internal import CausewayPeerProtocols
 package import Foundation
 
-/// A stream's sending end. It is reset if it is released before it was closed.
+/// A stream's sending end. If this object is released before the stream is closed, the stream is reset.
 package final class PeerOutputStream: Sendable {
     private let state: StreamState
     private let node: PeerNode
@@ -52,7 +52,7 @@ package final class PeerOutputStream: Sendable {
     }
 }
 
-/// A stream's receiving end. It is closed when it is released.
+/// A stream's receiving end. When this object is released, the stream is closed.
 package final class PeerInputStream: Sendable {
     /// A stream event. No event follows `ended` or `failed`.
     package enum Event: Sendable {
@@ -77,7 +77,7 @@ package final class PeerInputStream: Sendable {
     /// Starts to deliver events on the group's queue, beginning with the events that have already arrived.
     package func start(_ handler: @escaping @Sendable (Event) -> Void) { state.start(handler) }
 
-    /// Returns bytes to the sender's window (256 KiB).
+    /// Reports that the program has consumed bytes, so that the sender's window (256 KiB) opens again.
     package func consumed(_ byteCount: Int) {
         let state = state
         node.apply { core, now in
@@ -85,12 +85,12 @@ package final class PeerInputStream: Sendable {
         }
     }
 
-    /// Closes the stream. Before its end, the sender gets an error; after it, the stream no longer counts against the
-    /// number of streams that the sender may open.
+    /// Closes the stream. If the stream has not ended, the sender gets an error. If it has ended, it no longer counts
+    /// against the number of streams that the sender may open.
     package func close() {
         let state = state
         node.apply { core, now in
-            // Once: later, the sender may use the number for another stream.
+            // Release the stream only once: later, the sender may use its number for another stream.
             if state.closeReceiving() { core.releaseStream(state.channel, at: now) }
         }
     }
@@ -100,7 +100,7 @@ extension NodeCore {
     /// Ends or releases a stream.
     fileprivate mutating func releaseStream(_ channel: ChannelID, at now: Duration) {
         mesh.releaseStream(channel, at: now)
-        // In order, because the group may not know the stream yet.
+        // Requested as an action, because an earlier action may not have added the stream to the group yet.
         if let port = groups[channel.member.session] { request(.run { port.forget(channel) }) }
     }
 }

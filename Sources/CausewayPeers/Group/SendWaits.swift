@@ -2,8 +2,9 @@ internal import CausewayPeerProtocols
 
 /// The sends that wait until a member's queue has space.
 ///
-/// Part of the node's state: a send is added in the transition that refused its message. If another event came in
-/// between, the notification about space could come before the wait, and the send would wait without end.
+/// This value is part of the node's state, because a send is added in the transition that refused its message. If
+/// another event came in between, the notification about space could come before the wait, and the send would wait
+/// without end.
 struct SendWaits: Sendable {
     /// Returns `false` if the send must be tried again.
     typealias Waiter = CheckedContinuation<Bool, any Error>

@@ -2,13 +2,14 @@ internal import CausewayPeerProtocols
 internal import Dispatch
 internal import Foundation
 
-/// One end of a stream: its handler, and what has arrived for it. The handler runs on the group's queue.
+/// One end of a stream: its handler, and the data that has arrived for the handler. The handler runs on the group's
+/// queue.
 final class StreamState: Sendable {
     fileprivate struct State {
         var handler: (@Sendable (PeerInputStream.Event) -> Void)?
         var changed: (@Sendable (PeerFailure?) -> Void)?
-        /// Bytes that the handler has not got. The stream's window bounds their number, but not that of the pieces in
-        /// which they arrive: each could have one byte.
+        /// Bytes that the handler has not got. The stream's window limits the number of bytes, but not the number of
+        /// pieces in which they arrive: each piece could have one byte.
         var waiting = Data()
         /// The final event, until the handler gets it.
         var end: PeerInputStream.Event?
@@ -45,11 +46,11 @@ final class StreamState: Sendable {
             defer { state.waiting.append(contentsOf: bytes) }
             return state.waiting.isEmpty
         }
-        // While bytes wait, a delivery is queued, or there is no handler.
+        // If bytes were waiting already, a delivery is queued already, or there is no handler yet.
         if isFirst { queue.async { [self] in deliver() } }
     }
 
-    /// Passes what has arrived to the handler, if there is one.
+    /// Passes the arrived data to the handler, if there is one.
     private func deliver() {
         let (handler, bytes, end) = state.withLock { $0.takeArrived() }
         guard let handler else { return }
@@ -94,7 +95,7 @@ final class StreamState: Sendable {
         }
     }
 
-    /// Releases the handlers, and drops what has arrived.
+    /// Releases the handlers, and drops the arrived data.
     func detach() {
         let old = state.withLock { state in
             let old = (state.handler, state.changed)
@@ -106,7 +107,8 @@ final class StreamState: Sendable {
 }
 
 extension StreamState.State {
-    /// Removes what has arrived, and returns it with the handler; nothing while there is no handler.
+    /// Removes the arrived data, and returns it with the handler. While there is no handler, removes and returns
+    /// nothing.
     fileprivate mutating func takeArrived() -> (
         handler: (@Sendable (PeerInputStream.Event) -> Void)?, bytes: Data, end: PeerInputStream.Event?
     ) {

@@ -1,8 +1,8 @@
 /// Why an operation with a peer failed, or why a peer left.
 public struct PeerFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The kind of failure. The first twelve are also sent to peers, by number.
+    /// The kind of failure. The first twelve kinds are also sent to peers, as numbers.
     public struct Code: Hashable, Sendable {
-        /// The reason's number in the protocol (CWP/1); 256 and above are local.
+        /// The reason's number in the protocol (CWP/1). Numbers of 256 and above are never sent.
         package let number: UInt16
 
         package init(_ number: UInt16) {

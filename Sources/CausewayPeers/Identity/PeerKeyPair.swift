@@ -3,8 +3,8 @@ internal import CausewayTLS
 internal import Foundation
 internal import Security
 
-/// A local peer's private key and certificate. The only file that needs OpenSSL; on Apple systems, the Security framework has the
-/// counterparts.
+/// A local peer's private key and certificate. This is the only file that needs OpenSSL; on Apple systems, the Security
+/// framework has the counterparts.
 struct PeerKeyPair: Sendable {
     private let material: TLSIdentity
 
@@ -50,7 +50,7 @@ struct PeerKeyPair: Sendable {
         return "-----BEGIN \(label)-----\n\(text)\n-----END \(label)-----\n"
     }
 
-    /// Signs with ECDSA and SHA-256. Empty if OpenSSL fails.
+    /// Signs with ECDSA and SHA-256. Returns an empty signature if OpenSSL fails.
     func sign(_ bytes: [UInt8]) -> [UInt8] { (try? material.sign(bytes)) ?? [] }
 
     /// Verifies a signature with a certificate's key.
@@ -98,7 +98,7 @@ struct RunningDigest {
     func finish() -> [UInt8] { digest?.finish() ?? [] }
 }
 
-/// A group's certificates for its peers, and the proof that it has the key.
+/// A group's certificates for its peers, and the proof that the group has the certificate's key.
 enum CertificateProof {
     /// An identity's certificate and its issuers in DER.
     static func chain(_ identity: SecIdentity, _ issuers: [SecCertificate]) -> [[UInt8]] {
@@ -107,7 +107,8 @@ enum CertificateProof {
         return ([own] + issuers.filter { $0 != own }).map { [UInt8](SecCertificateCopyData($0) as Data) }
     }
 
-    /// Signs with an identity's key. Empty if that fails: peers then do not accept the certificates.
+    /// Signs with an identity's key. Returns an empty signature if that fails: peers then do not accept the
+    /// certificates.
     static func sign(_ message: [UInt8], with identity: SecIdentity) -> [UInt8] {
         guard let material = try? sec_identity_t(identity).engineIdentity() else { return [] }
         return (try? material.sign(message)) ?? []

@@ -1,7 +1,7 @@
 internal import Network
 
-/// Lets a listener accept connections in batches: the next batch begins when the node has taken the whole previous one. A flood then waits
-/// in the kernel's accept queue, and not in descriptors and memory of this process.
+/// Lets a listener accept connections in batches: the next batch begins when the node has taken the whole previous
+/// batch. A flood then waits in the kernel's accept queue, and not in descriptors and memory of this process.
 final class AcceptBatch: Sendable {
     private static let size = 64
 

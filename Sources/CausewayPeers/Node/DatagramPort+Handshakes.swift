@@ -23,8 +23,8 @@ extension DatagramPort {
         listener.start(queue: queue)
     }
 
-    /// Begins a handshake. At the maximum number, drops the oldest handshake that is not from the member's host, or
-    /// else the oldest one.
+    /// Begins a handshake. At the maximum number, drops the oldest handshake that is not from the member's host. If all
+    /// are from that host, drops the oldest of them.
     func add(_ connection: NWConnection) {
         let (isOpen, victim) = state.withLock { state -> (Bool, NWConnection?) in
             guard !state.isClosed, state.chosen == nil else { return (false, nil) }

@@ -32,8 +32,8 @@ final class DatagramPort: Sendable {
     }
 
     let queue: DispatchQueue
-    /// The remote endpoint of the member's control link. At the maximum number of handshakes, those from other hosts
-    /// are dropped first.
+    /// The remote endpoint of the member's control link. At the maximum number of handshakes, handshakes with other
+    /// hosts are dropped first.
     let member: NWEndpoint?
     private let report: @Sendable (Event) -> Void
     let state = LockedValue(State())
@@ -56,13 +56,13 @@ final class DatagramPort: Sendable {
             completion: .contentProcessed { [weak self] _ in self?.tell(.sent(count)) })
     }
 
-    /// Reports an event on the queue, like all others.
+    /// Reports an event asynchronously, on the queue on which all events are reported.
     func tellLater(_ event: Event) { queue.async { [self] in report(event) } }
 
     func receive(from connection: NWConnection) {
         connection.receiveMessage { [weak self] data, _, _, error in
             guard let self, state.withLock({ !$0.isClosed && $0.chosen === connection }) else { return }
-            // A datagram lane has no empty datagrams: without content, the peer has closed the connection.
+            // Datagrams of a lane are never empty: no content means that the peer has closed the connection.
             guard let data, !data.isEmpty else { return end(error.map { $0.laneReason } ?? .left) }
             tell(.received([UInt8](data)))
             receive(from: connection)

@@ -4,23 +4,23 @@ internal import Network
 
 /// Work that a transition of the node requests. It is performed in the order of the transitions, without the lock.
 ///
-/// An action holds the objects that it needs, also those that the transition removed from the state: so none of them is
-/// released under the lock.
+/// An action holds the objects that it needs, including objects that the transition removed from the state, so that no
+/// object is released under the lock.
 enum NodeAction: Sendable {
     // Links
     /// Begin the handshake of an accepted connection.
     case accept(PeerLink)
     case write(PeerLink, [UInt8])
-    /// Request the next block.
+    /// Request the link's next block of bytes.
     case read(PeerLink)
     /// End the link after the written bytes.
     case end(PeerLink)
     case cancel(PeerLink)
 
     // Dials
-    /// Look up the candidates, and begin a round over them.
+    /// Look up the candidate endpoints, and begin to try all of them.
     case beginRound(LinkID)
-    /// Begin another round later.
+    /// Try all candidate endpoints again later.
     case pause(LinkID, Duration)
     case dial(LinkID, PeerRace.Start)
     case dialFailed(LinkID)
@@ -28,7 +28,7 @@ enum NodeAction: Sendable {
     case checkDials(Duration)
 
     // Groups and invitations
-    /// Deliver an event of the machine.
+    /// Deliver an event from `PeerMesh`.
     case deliver(PeerAction, GroupPort)
     /// Let sends that waited try again.
     case resume([SendWaits.Waiter])
@@ -46,12 +46,12 @@ enum NodeAction: Sendable {
     // The node
     /// Open the listener.
     case listen
-    /// Call the machine at this time.
+    /// Set a timer that calls `PeerMesh` at this time.
     case arm(Duration)
     /// Check the service instances of an unreachable peer.
     case reconfirm([NWEndpoint])
     /// Continue the searches for lost peers later.
     case search
-    /// Any other work of a call of the program.
+    /// Any other work that a program's call requests.
     case run(@Sendable () -> Void)
 }

@@ -9,11 +9,11 @@ extension NodeCore: SequencedState {
         return line.move(&requested)
     }
 
-    /// Requests work outside the lock, after that of earlier transitions.
+    /// Requests work that is performed outside the lock, after the work of earlier transitions.
     mutating func request(_ action: NodeAction) { requested.append(action) }
 
-    /// Takes the machine's actions in order: updates the state of the driver, and requests the work outside the lock.
-    /// Then sets the timer.
+    /// Takes the actions of `PeerMesh` in order: updates the rest of this state, and requests the work outside the
+    /// lock. Then sets the timer.
     mutating func settle(_ node: PeerNode, at now: Duration) {
         while let action = mesh.nextAction() { take(action, node, now) }
         startDials(at: now)
@@ -50,15 +50,15 @@ extension NodeCore: SequencedState {
         }
     }
 
-    /// Requests the delivery of an event to its group. The group may end before that: then it still gets the event.
+    /// Requests the delivery of an event to its group. A group that ends before the delivery still gets the event.
     private mutating func deliver(_ action: PeerAction, to member: MemberID) {
         if let port = groups[member.session] { request(.deliver(action, port)) }
     }
 
-    /// Ends what waited for a member, if the state ends it.
+    /// If the new state ends a connection attempt or a membership, ends what waits for it.
     private mutating func endWaits(for member: MemberID, by state: MemberState) {
         groups.expected.changed(member, state)
-        // The sends find that the member is gone.
+        // The waiting sends try again, and find that the member is gone.
         if case .notConnected = state { resumeSends(to: member) }
     }
 

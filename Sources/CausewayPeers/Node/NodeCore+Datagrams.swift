@@ -28,7 +28,8 @@ extension NodeCore {
         request(.dialDatagrams(port, .hostPort(host: host, port: number), secret))
     }
 
-    /// Adds the port of a lane before it is opened, so that its first event and its end find it.
+    /// Adds a datagram lane's port. Call this before the port is opened, so that the port is known when it reports
+    /// events.
     private mutating func addPort(_ id: DatagramLaneID, beside link: LinkID, _ node: PeerNode) -> DatagramPort {
         let port = DatagramPort(node.queue, member: lines[link]?.remote) { [weak node] event in
             node?.apply { core, now in core.handle(event, of: id, now) }

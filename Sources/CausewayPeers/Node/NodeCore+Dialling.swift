@@ -8,7 +8,7 @@ extension NodeCore {
     private static let pauses: [Duration] = [.milliseconds(200), .milliseconds(600)]
 
     mutating func add(_ dial: PeerDial, _ id: LinkID, at now: Duration) {
-        // The machine repeats dials for other purposes. A newly found peer may need a moment until it can be reached,
+        // `PeerMesh` repeats dials for other purposes. A newly found peer may need a moment until it can be reached,
         // for example while its link comes up.
         let pauses = dial.purpose == .invitation ? Self.pauses : []
         // The candidates are looked up when the dial starts.
@@ -21,7 +21,7 @@ extension NodeCore {
         if let time = dials.timeToLook(at: now) { request(.checkDials(time)) }
     }
 
-    /// Begins a round over all candidates, unless the dial has ended meanwhile.
+    /// Begins to try all candidates, unless the dial has ended in the meantime.
     mutating func beginRound(_ id: LinkID, _ interfaces: ArraySlice<NWInterface>) {
         guard let race = dials[id], race.candidates.isEmpty, !race.isRunning else { return }
         let candidates = candidates(race.dial, interfaces)
@@ -37,7 +37,7 @@ extension NodeCore {
         return dial.purpose == .invitation ? found + given : given + found
     }
 
-    /// Starts the next candidate. If none is left and none is running, begins another round, or the dial failed.
+    /// Starts the next candidate. If none is left or running, all are tried again later, or the dial has failed.
     mutating func next(_ id: LinkID) {
         if let endpoint = dials[id]?.takeCandidate(), let race = dials[id] {
             let start = PeerRace.Start(
@@ -50,7 +50,7 @@ extension NodeCore {
         request(.dialFailed(id))
     }
 
-    /// A dialled link has a TLS session: it wins its race.
+    /// A dialled link has a TLS session: the link wins the race of its dial.
     mutating func dialled(_ link: PeerLink, _ facts: LinkFacts, _ remote: NWEndpoint?, _ now: Duration) {
         guard let id = dials.dial(of: link), let race = dials.remove(id) else { return request(.cancel(link)) }
         for other in race.running where other !== link { request(.cancel(other)) }

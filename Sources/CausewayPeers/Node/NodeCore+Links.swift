@@ -58,7 +58,7 @@ extension NodeCore {
         return counts.values.max { ($0.count, $1.oldest) < ($1.count, $0.oldest) }?.oldest ?? 0
     }
 
-    /// Ends a connection's handshake state. Returns whether it was in the handshake.
+    /// Ends a connection's handshake state. Returns `false` if it was not an accepted connection in the handshake.
     mutating func endHandshake(_ link: PeerLink) -> Bool {
         guard let index = handshakes.firstIndex(where: { $0 === link }) else { return false }
         handshakes.remove(at: index)
@@ -71,7 +71,7 @@ extension NodeCore {
         keep(link, remote, id)
     }
 
-    /// Records the link of a connection that the machine knows.
+    /// Stores the link for which `PeerMesh` has the number `id`.
     mutating func keep(_ link: PeerLink, _ remote: NWEndpoint?, _ id: LinkID) {
         lines[id] = Line(link: link, remote: remote)
         numbers[ObjectIdentifier(link)] = id
@@ -108,7 +108,7 @@ extension NodeCore {
 }
 
 extension PeerTransport.Session {
-    /// The connection's properties for the machine.
+    /// Returns a connection's properties for `PeerMesh`.
     func facts(_ remote: NWEndpoint?) -> LinkFacts {
         let key = PeerKeyPair.publicKey(ofCertificate: certificates[0]) ?? []
         return LinkFacts(

@@ -60,7 +60,7 @@ extension PeerNode {
         listener.start(queue: queue)
     }
 
-    /// Runs on the node's queue, like the changes of the network, so that the newest addresses win.
+    /// Runs on the node's queue, on which network changes are handled too, so that the newest addresses win.
     private func listens(on port: UInt16) {
         let addresses = LocalAddresses.current()
         let waiting = apply { core, now in core.listens(on: port, addresses, at: now) }

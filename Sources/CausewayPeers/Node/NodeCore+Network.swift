@@ -5,7 +5,7 @@ internal import Network
 
 /// This host's networks, with or without a router.
 struct LocalNetwork: Equatable, Sendable {
-    /// The path to all destinations, which is unsatisfied without a router.
+    /// The path to any destination. It is unsatisfied if there is no router.
     let path: NWPath
     /// The interfaces that carry packets, without loopback.
     let links: [PathQuery.Interface]
@@ -16,7 +16,8 @@ struct LocalNetwork: Equatable, Sendable {
             path: query.path, links: query.interfaces.filter { $0.isCarrying && $0.interface.type != .loopback })
     }
 
-    /// The interfaces over which a link-local IPv6 address may be reached: those in the path first, in its order.
+    /// The interfaces over which a link-local IPv6 address may be reached: first the path's interfaces in the path's
+    /// order, then the others.
     var linkLocalInterfaces: [NWInterface] {
         let all = links.filter { $0.addresses.contains(where: Self.isLinkLocal) }.map(\.interface)
         let preferred = path.availableInterfaces.filter(all.contains)
@@ -29,14 +30,15 @@ struct LocalNetwork: Equatable, Sendable {
     }
 
     /// Whether the change may break links, or make new links possible. While the path is satisfied, interfaces outside
-    /// it do not count, for example those of containers.
+    /// the path do not count, for example interfaces of containers.
     func hasMoved(from old: LocalNetwork) -> Bool {
         path != old.path || (path.status != .satisfied && links != old.links)
     }
 }
 
 extension PeerNode {
-    /// Follows the interfaces and not the path: without a router the path stays unsatisfied while addresses come and go.
+    /// Observes the interfaces. The path alone would not be enough: without a router it remains unsatisfied, although
+    /// addresses change.
     func followNetwork() -> PathQuery.Watch {
         PathQuery.follow { [weak self] in
             guard let queue = self?.queue else { return }

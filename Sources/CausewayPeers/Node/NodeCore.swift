@@ -4,11 +4,12 @@ internal import CausewaySystem
 internal import Dispatch
 internal import Network
 
-/// A node's state: the machine, and the driver's resources for it. Only ``PeerNode`` accesses it, under its lock.
+/// A node's state: the protocol machine `PeerMesh`, and the resources with which the node performs its actions. Only
+/// ``PeerNode`` accesses it, under its lock.
 ///
 /// A transition changes only this state, and requests all other work: see ``NodeAction``.
 struct NodeCore: ~Copyable, Sendable {
-    /// The driver's state for one link of the machine.
+    /// The node's resources for one link of `PeerMesh`.
     struct Line: Sendable {
         let link: PeerLink
         let remote: NWEndpoint?
@@ -31,7 +32,7 @@ struct NodeCore: ~Copyable, Sendable {
     var service = NodeService()
     var searches = PeerSearches()
     var line = ActionLine<NodeAction>(keepsStorage: true)
-    /// The actions of the current transition. Keeps its storage.
+    /// The actions of the current transition. The array keeps its storage.
     var requested: [NodeAction] = []
 
     init(_ mesh: consuming PeerMesh) {
@@ -68,7 +69,7 @@ struct NodeService: Sendable {
     var armedFor: Duration?
 }
 
-/// Known endpoints for dialling peers, from discovery and the program. Bounded.
+/// Known endpoints for dialling peers, from discovery and the program. Their number is limited.
 struct PeerPlaces: Sendable {
     private static let limit = 1_024
 
@@ -80,7 +81,7 @@ struct PeerPlaces: Sendable {
             if order.count >= Self.limit { known[order.removeFirst()] = nil }
             order.append(peer)
         }
-        // The newest first.
+        // The newest endpoint comes first.
         known[peer] = Array(([endpoint] + (known[peer] ?? []).filter { $0 != endpoint }).prefix(8))
     }
 
@@ -92,7 +93,7 @@ extension PeerIdentity {
         self.init(id: info.key.id, fingerprint: info.key.digestBytes, name: info.name)
     }
 
-    /// The peer's key in the machine.
+    /// The peer's key in the form that `PeerMesh` uses.
     var key: PeerKey {
         func number(_ bytes: some Collection<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
         return PeerKey(id: id, high: number(fingerprint.prefix(8)), low: number(fingerprint.dropFirst(8).prefix(8)))

@@ -63,8 +63,8 @@ package final class PeerAdvertisement: Sendable {
 
         private struct State {
             var handler: (@Sendable (AdvertiserEvent) -> Void)?
-            /// Invitations not yet passed to the program. Those that end meanwhile are removed, so the machine's limit bounds them, even if
-            /// the program blocks the queue.
+            /// Invitations not yet passed to the program. An invitation that ends before that is removed, so the limit
+            /// of `PeerMesh` also limits this list, even if the program blocks the queue.
             var waiting: [Question] = []
             var isAsking = false
         }
@@ -90,8 +90,8 @@ package final class PeerAdvertisement: Sendable {
             queue.async { [self] in state.withLock { $0.handler }?(event) }
         }
 
-        /// Queues an invitation, or declines it if the advertisement has ended since it arrived. The `PeerInvitation`
-        /// is created on the program's queue, because releasing it may call the node.
+        /// Queues an invitation. If the advertisement has ended in the meantime, declines the invitation. The
+        /// `PeerInvitation` is created on the program's queue, because releasing it may call the node.
         func invited(_ id: InvitationID, _ peer: PeerIdentity, _ context: Data?, _ node: PeerNode) {
             let question = Question(id: id, peer: peer, context: context, node: node)
             let (isOpen, mustAsk) = state.withLock { state in
@@ -122,7 +122,7 @@ package final class PeerAdvertisement: Sendable {
         func withdraw(_ id: InvitationID) { state.withLock { $0.waiting.removeAll { $0.id == id } } }
 
         /// Ends the events. Declines the invitations that the program has not got: without an answer, the inviters
-        /// would wait until their time is over, and keep the places of other invitations.
+        /// would wait for their whole timeout, and their invitations would count against the limit.
         func close() {
             let (handler, waiting) = state.withLock { state in
                 defer { (state.handler, state.waiting) = (nil, []) }
@@ -172,7 +172,7 @@ package final class PeerInvitation: Sendable {
     /// Whether an answer still has an effect: the inviter waits, and the program has not answered.
     package var isOpen: Bool { node.apply { core, _ in core.mesh.isAsked(id) } }
 
-    /// Joins the inviter's mesh with a group of the same node. A group of another node declines.
+    /// Joins the inviter's mesh with a group of the same node. With a group of another node, declines the invitation.
     package func accept(with group: PeerGroup) {
         guard group.node === node else { return decline() }
         node.apply { core, now in core.mesh.answer(id, with: group.session, at: now) }

@@ -6,7 +6,7 @@ internal import Network
 package enum BrowserEvent: Sendable {
     case started
     case failed(PeerFailure)
-    /// A peer appeared, or its TXT record changed. The pairs come from the peer's program.
+    /// A peer appeared, or its TXT record changed. The peer's program chose the record's pairs.
     case found(PeerIdentity, [String: String])
     case lost(PeerIdentity)
 }
@@ -28,9 +28,9 @@ extension PeerNode {
 
 /// A running browser. It ends when it is stopped or released.
 ///
-/// A peer is found once, even if it is seen on several interfaces and in several instances. It is lost when none of its
-/// instances is left.
-/// Instances without a peer's record are left out, for example those of Apple's framework, and so is the local peer.
+/// A peer is found once, even if it is seen on several interfaces and in several instances. A peer is lost when none of
+/// its instances is left. The local peer is left out, and so are instances without a peer's record, such as instances
+/// of Apple's framework.
 package final class PeerBrowse: Sendable {
     private struct State {
         var handler: (@Sendable (BrowserEvent) -> Void)?
@@ -99,7 +99,8 @@ package final class PeerBrowse: Sendable {
             let current = Dictionary(
                 instances.values.map { (PeerIdentity($0.peer), $0) },
                 uniquingKeysWith: { first, second in
-                    // If a peer has two instances, the reported one is kept, so that it does not change back and forth.
+                    // If a peer has two instances, the instance that was reported is kept, so that the report does not
+                    // change back and forth.
                     state.told[PeerIdentity(first.peer)] == second ? second : first
                 })
             for (peer, announcement) in current where state.told[peer] != announcement {
@@ -114,8 +115,8 @@ package final class PeerBrowse: Sendable {
 
 /// Chooses at most 1,024 instances for a browser to show.
 ///
-/// Shown instances stay until they are gone. Otherwise a flood of instances would hide peers that are known, and others
-/// with each change, so that they would be found and lost without end.
+/// Shown instances stay until they are gone. Otherwise a flood of instances would hide different known peers after each
+/// change, and these would be lost and found again and again.
 struct InstanceChoice<Key: Hashable & Sendable>: Sendable {
     static var limit: Int { 1_024 }
 
@@ -126,7 +127,7 @@ struct InstanceChoice<Key: Hashable & Sendable>: Sendable {
     /// - Parameters:
     ///   - found: All instances.
     ///   - key: Returns an instance's key.
-    ///   - value: Returns an instance's value; `nil` if it is not that of a peer.
+    ///   - value: Returns an instance's value; `nil` if the instance is not a peer.
     mutating func update<Instance, Value>(
         _ found: some Collection<Instance>, key: (Instance) -> Key, value: (Instance) -> Value?
     ) -> [Key: Value] {

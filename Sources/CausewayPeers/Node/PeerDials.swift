@@ -15,14 +15,15 @@ struct PeerRace: Sendable {
     let dial: PeerDial
     var candidates: [NWEndpoint]
     private(set) var running: [PeerLink] = []
-    /// The delays before each further round over all candidates.
+    /// The delays after which all candidates are tried again.
     private(set) var pauses: [Duration] = []
-    /// The number of started candidates. A candidate's timer starts the next one only if none has started since.
+    /// The number of started candidates. A candidate's timer starts the next candidate only if no other candidate has
+    /// started since.
     private(set) var startCount = 0
-    /// The number of candidates that were taken and have no link yet.
+    /// The number of candidates that ``takeCandidate()`` has returned and that have no link yet.
     private(set) var linklessCount = 0
 
-    /// Whether a candidate was taken and has not failed.
+    /// Whether a candidate was started and has not failed.
     var isRunning: Bool { linklessCount > 0 || !running.isEmpty }
 
     /// Removes and returns the candidate to start; `nil` if none is left. The caller must add its link.
@@ -33,7 +34,7 @@ struct PeerRace: Sendable {
         return candidates.removeFirst()
     }
 
-    /// Adds the link of a taken candidate.
+    /// Adds the link of a candidate from ``takeCandidate()``.
     mutating func add(_ link: PeerLink) {
         linklessCount -= 1
         running.append(link)
@@ -41,14 +42,14 @@ struct PeerRace: Sendable {
 
     mutating func remove(_ link: PeerLink) { running.removeAll { $0 === link } }
 
-    /// Removes and returns the delay before the next round; `nil` if there is none.
+    /// Removes and returns the delay before all candidates are tried again; `nil` if they are not tried again.
     mutating func takePause() -> Duration? { pauses.isEmpty ? nil : pauses.removeFirst() }
 }
 
 /// A node's dials, of which only a few run at a time.
 ///
 /// Peers that find each other both invite, and one of the two invitations is enough. When many peers find each other at
-/// once, the peer with the larger identity waits briefly for the smaller peer's dial. This saves nearly half of the
+/// once, the peer with the larger key waits briefly for the other peer's dial. This saves nearly half of the
 /// handshakes.
 struct PeerDials: Sendable {
     /// The maximum number of dials running at a time. Dials that replace a control link or open a resource lane never
@@ -56,14 +57,14 @@ struct PeerDials: Sendable {
     static let limit = 4
     /// The time after which a running dial no longer delays others.
     static let patience = Duration.seconds(1)
-    /// In a crowd, the larger peer dials this long after the latest connection from any peer, and at the latest after
-    /// ``longestCourtesy``. A crowd is more than ``limit`` dials within ``longestCourtesy``.
+    /// In a crowd, the peer with the larger key dials this long after the latest connection from any peer, and at the
+    /// latest after ``longestCourtesy``. A crowd is more than ``limit`` dials within ``longestCourtesy``.
     static let courtesy = Duration.milliseconds(700)
     static let longestCourtesy = Duration.seconds(5)
 
     private struct Place: Sendable {
         let id: LinkID
-        /// Whether the peer has the smaller identity, so that this peer should wait for its dial.
+        /// Whether the other peer has the smaller key, so that this peer should wait for that peer's dial.
         let isCourteous: Bool
         let since: Duration
     }
@@ -96,7 +97,7 @@ struct PeerDials: Sendable {
         races[id] = race
         recent = recent.suffix(Self.limit) + [now]
         let place = Place(id: id, isCourteous: race.dial.peer < own && !race.dial.isUrgent, since: now)
-        // Urgent dials go first. The others keep their order.
+        // Urgent dials come first. The others keep their order.
         waiting.insert(place, at: race.dial.isUrgent ? 0 : waiting.count)
     }
 

@@ -19,8 +19,8 @@ enum PeerDiscovery {
     }
 }
 
-/// Peers that were lost without a goodbye. Their services are queried every 2 s for a minute, so that a peer is found as soon as a divided
-/// network is whole again: regular queries are rare by then (RFC 6762 §5.2).
+/// Peers that were lost without a goodbye. Their services are queried every 2 s for a minute, so that a peer is found
+/// as soon as a divided network is whole again. Regular queries would be too rare by then (RFC 6762 §5.2).
 struct PeerSearches: Sendable {
     static let time = Duration.seconds(60)
     static let spacing = Duration.seconds(2)

@@ -9,35 +9,35 @@ extension PeerNode {
     /// The maximum number of interfaces on which a link-local address is tried.
     private static let interfaceLimit = 8
 
-    /// Looks up the candidates of a dial, and begins a round over them.
+    /// Looks up a dial's candidate endpoints, and begins to try all of them.
     func beginRound(_ id: LinkID) {
         let interfaces = LocalNetwork.current.linkLocalInterfaces.prefix(Self.interfaceLimit)
         apply { core, _ in core.beginRound(id, interfaces) }
     }
 
-    /// Starts a candidate, and later the next one.
+    /// Starts a candidate, and starts the next candidate after a delay.
     func dial(_ id: LinkID, _ start: PeerRace.Start) {
         let digest = start.peer.digestBytes
         let parameters = PeerTransport.parameters(local, queue: queue) { key in
             PeerKeyPair.digest(key).prefix(16).elementsEqual(digest)
         }
         let link = link(NWConnection(to: start.endpoint, using: parameters), waits: false)
-        // The machine may have ended the dial since the request, or an earlier candidate has won. The link is recorded
-        // before its first event.
+        // Since the request, `PeerMesh` may have ended the dial, or an earlier candidate may have connected. The link
+        // is recorded before its first event.
         guard withCore({ core in core.dials.add(link, to: id) }) else { return }
         link.start()
         guard !start.isLast else { return }
         queue.call(after: Self.spacing) { [self] in
             apply { core, _ in
-                // If a candidate has started since, because this one failed, a timer that runs now could end the dial
-                // during a pause.
+                // If this candidate has failed, the next candidate has started already. This timer must then do
+                // nothing: it could end the dial during a pause.
                 guard core.dials[id]?.startCount == start.count else { return }
                 core.next(id)
             }
         }
     }
 
-    /// Reports asynchronously that a dial failed: otherwise the machine would dial again within this call, fail again,
+    /// Reports asynchronously that a dial failed: otherwise `PeerMesh` would dial again within this call, fail again,
     /// and so on.
     func failLater(_ id: LinkID) {
         queue.async { [self] in
@@ -45,7 +45,7 @@ extension PeerNode {
         }
     }
 
-    /// Looks later whether another dial may start.
+    /// Checks after `time` whether another dial may start.
     func checkDials(after time: Duration) {
         queue.call(after: time + .milliseconds(1)) { [weak self] in
             self?.apply { core, _ in core.dials.isAwaited = false }

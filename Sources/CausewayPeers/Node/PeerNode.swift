@@ -70,10 +70,10 @@ package final class PeerNode: Sendable {
         }
     }
 
-    /// Monotonic time, for the machine.
+    /// Monotonic time, for `PeerMesh`.
     static var now: Duration { .nanoseconds(Int64(clamping: DispatchTime.now().uptimeNanoseconds)) }
 
-    /// Changes the state and takes the machine's actions, then performs what was requested.
+    /// Changes the state and takes the actions of `PeerMesh`, then performs the requested actions.
     ///
     /// If another thread performs actions, or if an action called this function, the requested actions are performed in
     /// order after the return. So a caller may rely on the result and on the state, but not on the actions.
@@ -88,7 +88,7 @@ package final class PeerNode: Sendable {
             }, perform: perform)
     }
 
-    /// Reads or changes the part of the state that neither concerns the machine nor requests actions.
+    /// Reads or changes the state outside `PeerMesh`. `body` neither calls `PeerMesh` nor requests actions.
     func withCore<Result: Sendable>(_ body: (inout NodeCore) -> Result) -> Result {
         core.withLock { core in body(&core) }
     }
@@ -104,16 +104,16 @@ package final class PeerNode: Sendable {
         }
     }
 
-    /// Cuts all connections, as a network loss does. For tests.
+    /// Cuts all connections, as a network loss does. Only tests call this method.
     package func cutLinks() {
         apply { core, _ in
             for line in core.lines.values { core.request(.cancel(line.link)) }
         }
     }
 
-    /// Makes new datagram lanes dial another endpoint. For tests.
+    /// Makes new datagram lanes dial another endpoint. Only tests call this method.
     package func detourDatagrams(_ detour: (@Sendable (NWEndpoint) -> NWEndpoint)?) {
-        // The old closure is released after the lock.
+        // The old closure is released after the lock is free.
         let old = withCore { core in
             defer { core.datagrams.detour = detour }
             return core.datagrams.detour

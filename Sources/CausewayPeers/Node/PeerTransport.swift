@@ -8,7 +8,8 @@ enum PeerTransport {
     /// The application protocol (ALPN, RFC 7301).
     static let applicationProtocol = "cw-peers/1"
     private static let exporterLabel = "EXPORTER-cw-peers/1"
-    /// Seconds without an acknowledgement after which the kernel ends a connection. The machine reports a silent peer earlier.
+    /// Seconds without an acknowledgement after which the kernel ends a connection. `PeerMesh` reports a silent peer
+    /// earlier.
     private static let dropTime = 11
 
     /// Parameters for a dialled or accepted link.

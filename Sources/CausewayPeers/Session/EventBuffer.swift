@@ -2,8 +2,9 @@ internal import Foundation
 
 /// Events that the program has not taken yet.
 ///
-/// Messages are bounded by their receipts: at 4 MiB of waiting messages, the sender's window is closed. Too many discovery events are
-/// merged: a browser reports a peer once, so the program would never learn of a peer whose event was dropped.
+/// Receipts limit the messages: at 4 MiB of waiting messages, the sender's window is closed. If too many discovery
+/// events wait, they are merged and not dropped: a browser reports a peer once, so the program would never learn of a
+/// peer whose event was dropped.
 final class EventBuffer: Sendable {
     struct Entry: Sendable {
         let event: PeerEvent
@@ -77,7 +78,7 @@ final class EventBuffer: Sendable {
         for waiter in waiters { waiter.continuation.resume() }
     }
 
-    /// The next event; `nil` at the end and after cancellation.
+    /// Returns the next event; `nil` at the end and after cancellation.
     nonisolated(nonsending) func next() async throws(PeerFailure) -> PeerEvent? {
         while true {
             let (entry, end) = state.withLock { state in (state.takeFirst(), state.end) }
@@ -122,7 +123,7 @@ extension EventBuffer.State {
         let entry = entries[first].take()
         if entry?.event.isDiscovery == true { discoveryCount -= 1 }
         first += 1
-        // Half of the entries at least, so that each one is moved once on average.
+        // Remove at least half of the entries at once, so that each entry is moved at most once on average.
         if first == entries.count || first > max(64, entries.count / 2) {
             entries.removeFirst(first)
             first = 0
@@ -152,8 +153,8 @@ private struct Sightings {
 }
 
 extension EventBuffer.State {
-    /// Merges the discovery events of each peer, so that the program learns from few events which peers are present, and drops the oldest
-    /// refusals. At most two events of a peer remain, and a browser has at most 1,024 peers at a time.
+    /// Merges each peer's discovery events, so that few events tell the program which peers are present. Also drops the
+    /// oldest refusals. At most two events of a peer remain, and a browser has at most 1,024 peers at a time.
     fileprivate mutating func mergeDiscovery() {
         let sightings = sightings()
         let refusalCount = entries[first...].count { $0?.event.isRefusal == true }
@@ -169,7 +170,7 @@ extension EventBuffer.State {
         }
         (entries, first) = (kept, 0)
         discoveryCount = kept.count { $0?.event.isDiscovery == true }
-        // The next merge must remove many events, because it reads all of them.
+        // A merge reads all events, so do not merge again before many new events wait.
         mergeLimit = max(EventBuffer.discoveryLimit, 2 * discoveryCount)
     }
 

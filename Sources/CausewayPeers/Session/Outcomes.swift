@@ -55,7 +55,8 @@ final class Outcomes: Sendable {
         self.answer([question], answer)
     }
 
-    /// Answers several questions at once: a task that continues after one of them may ask another question, which must not be answered.
+    /// Answers several questions at once: a task that continues after one of them may ask another question, which this
+    /// call must not answer.
     @discardableResult
     private func answer(_ questions: [Question], _ answer: Result<PeerCode?, PeerFailure>) -> Bool {
         let waiters = state.withLock { state in
@@ -65,8 +66,8 @@ final class Outcomes: Sendable {
         return !waiters.isEmpty
     }
 
-    /// Ends the waits for a peer that is gone. A former member's key is still being recorded, so a pairing waits for
-    /// that result.
+    /// Ends the waits for a peer that is gone. If the peer was a member, its key may still be written to the disk, so a
+    /// wait for a pairing continues until that is done.
     func lost(_ peer: PeerIdentity, _ failure: PeerFailure, wasMember: Bool) {
         let ended = [Question.membership(peer), .code(peer), .verification(peer)]
         answer(wasMember ? ended : ended + [.pairing(peer)], .failure(failure))

@@ -2,9 +2,9 @@ public import Foundation
 
 /// A ``PeerSession`` event.
 public enum PeerEvent: Sendable {
-    /// A peer advertises the service. The pairs come from its program, and are not trusted.
+    /// A peer advertises the service. The peer's program chose the pairs in `info`, which are not trusted.
     case found(PeerIdentity, info: [String: String])
-    /// A found peer changed its pairs or its display name.
+    /// A found peer changed its advertised pairs or its display name.
     case updated(PeerIdentity, info: [String: String])
     /// A found peer stopped advertising, or is gone.
     case lost(PeerIdentity)
@@ -35,8 +35,8 @@ public enum PeerEvent: Sendable {
     case paired(PeerIdentity)
     /// A member's key could not be written to the disk. The key is used until the session ends.
     case unsaved(PeerIdentity, PeerFailure)
-    /// A peer is not accepted: its key differs from the recorded one (``PeerFailure/Code/identityChanged``), or it
-    /// lacks the proof that the session's ``PeerTrust`` or a pairing requires (``PeerFailure/Code/unverified``).
+    /// A peer is not accepted: its key differs from the recorded key (``PeerFailure/Code/identityChanged``), or the
+    /// peer lacks the proof that the session's ``PeerTrust`` or a pairing requires (``PeerFailure/Code/unverified``).
     case refused(PeerIdentity, PeerFailure)
 }
 
@@ -48,7 +48,8 @@ public struct PeerInvite: Sendable {
     public let peer: PeerIdentity
     /// The inviter's bytes, at most 64 KiB. They are not trusted.
     public let context: Data?
-    /// How the inviter's key was recognized when its invitation arrived. `paired` also if it has proven the secret that this peer shows.
+    /// How the inviter's key was recognized when its invitation arrived. The value is `paired` also if the inviter has
+    /// proven the secret that this peer shows.
     public let recognition: PeerRecognition
     let invitation: PeerInvitation
     let group: WeakGroup
@@ -59,7 +60,7 @@ public struct PeerInvite: Sendable {
         invitation.accept(with: group)
     }
 
-    /// Declines.
+    /// Declines the invitation.
     public func decline() { invitation.decline() }
 }
 
@@ -97,9 +98,9 @@ public struct PeerFile: Sendable {
 ///
 /// An attacker has one attempt, which succeeds with a probability of 10^-6. The code cannot be searched offline.
 public struct PeerCode: Sendable {
-    /// Six decimal digits.
+    /// The code as six decimal digits.
     public let digits: String
-    /// Four words that encode the same value.
+    /// The code as four words, which encode the same value as the digits.
     public let words: [String]
     let reply: @Sendable (Bool) -> Void
 

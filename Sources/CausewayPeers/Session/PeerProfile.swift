@@ -25,7 +25,7 @@ public struct PeerProfile: Sendable {
 
     var isPersistent: Bool { if case .persistent = kind { true } else { false } }
 
-    /// The local peer. A persistent one is read, or created and stored.
+    /// The local peer. A persistent identity is read from the store, or created and stored.
     func local() throws(PeerFailure) -> LocalPeer {
         guard (1...63).contains(name.utf8.count) else {
             throw PeerFailure(.invalid, "a display name has 1 to 63 bytes of UTF-8, not \(name.utf8.count)")

@@ -12,12 +12,13 @@ extension PeerSession {
 
     /// How a message is delivered.
     public enum Delivery: Hashable, Sendable {
-        /// Once, and in sending order. At most 16 MiB.
+        /// The message arrives once, and in sending order. It has at most 16 MiB.
         case reliable
-        /// As `reliable`, but a later message with the same key takes the place of one that is still queued for the peer: for states, such as
-        /// positions, of which only the newest matters.
+        /// As `reliable`, but a message replaces an older message with the same key that is still queued for the peer.
+        /// Use this for states of which only the newest matters, such as positions.
         case latest(key: String)
-        /// At once or not at all, without order. At most 64 KiB; larger messages are sent as `reliable`.
+        /// The message is sent at once or not at all, and messages can arrive in any order. Messages over 64 KiB are
+        /// sent as `reliable`.
         ///
         /// Messages of about 1,200 bytes or less use UDP with DTLS 1.2, so that a lost packet delays no other message.
         /// Larger messages use the link for reliable messages, where a lost packet can delay them. If UDP is blocked,
@@ -153,7 +154,7 @@ public struct PeerFileProgress: AsyncSequence, Sendable {
         self.parts = parts
     }
 
-    /// Returns the iterator. For one consumer.
+    /// Returns the iterator. The sequence is for one consumer.
     public func makeAsyncIterator() -> AsyncIterator { parts.makeAsyncIterator() }
 }
 

@@ -1,7 +1,7 @@
 package import Foundation
 
 extension PeerSession {
-    /// An event that another product receives before the program.
+    /// An event that another library of this package, such as CausewayPeerActors, receives before the program.
     package enum TapEvent: Sendable {
         case joined(PeerIdentity)
         case left(PeerIdentity, PeerFailure)

@@ -28,16 +28,19 @@ public final class PeerSession: Sendable {
         public var advertises = true
         /// Whether the session browses for other peers.
         public var browses = true
-        /// Advertised pairs, visible to all hosts on the network: each at most 254 bytes, about 400 bytes in total.
+        /// Advertised key-value pairs, visible to all hosts on the network: each at most 254 bytes, about 400 bytes in
+        /// total.
         public var info: [String: String] = [:]
-        /// Which peers are accepted. `nil` means ``PeerTrust/pinned`` with a persistent profile, ``PeerTrust/any`` with a rotating one.
+        /// Which peers are accepted. `nil` means ``PeerTrust/pinned`` with a persistent profile, ``PeerTrust/any`` with
+        /// a rotating profile.
         public var trust: PeerTrust?
-        /// The program's folder for incomplete incoming files. If a transfer fails and the same peer sends a file with the same name and
-        /// size again, in this session or a later one, it continues there, and the whole file's SHA-256 digest is compared. At most 64
-        /// parts are kept. With `nil`, an incomplete file is removed.
+        /// The program's folder for incomplete incoming files. If a transfer fails and the same peer sends a file with
+        /// the same name and size again, in this session or a later one, the transfer continues there, and the whole
+        /// file's SHA-256 digest is compared. At most 64 incomplete files are kept. With `nil`, an incomplete file is
+        /// removed.
         public var partialFiles: URL?
 
-        /// Advertises and browses, without pairs.
+        /// Creates options for a session that advertises and browses, and advertises no pairs.
         public init() {}
     }
 
@@ -132,11 +135,11 @@ public final class PeerSession: Sendable {
     /// The connected members, without the local peer.
     public var peers: [PeerIdentity] { group.connectedPeers }
 
-    /// The session's events, in order. For one consumer: two consumers get different events.
+    /// The session's events, in order. The sequence is for one consumer: two consumers get different events.
     ///
-    /// While the program does not take events, at most 4 MiB of messages from each member are buffered; then the member has to wait. If
-    /// more than 2,048 discovery events wait, those of each peer are merged, and the oldest refusals are dropped: a peer that was found and
-    /// lost in the meantime is not reported.
+    /// While the program does not take events, at most 4 MiB of messages from each member are buffered; then the member
+    /// has to wait. If more than 2,048 discovery events wait, the events of each peer are merged, and the oldest
+    /// refusals are dropped: a peer that was found and lost in the meantime is not reported.
     ///
     /// The sequence ends when the session is released, and throws ``PeerFailure`` if the service cannot be advertised or browsed.
     /// Cancellation: the sequence ends; no event is lost, and a new iterator continues.
@@ -155,7 +158,7 @@ public final class PeerSession: Sendable {
         public struct Iterator: AsyncIteratorProtocol {
             let buffer: EventBuffer
 
-            /// Waits for the next event. `nil` at the end, and when the task is cancelled.
+            /// Waits for the next event. Returns `nil` at the end, and when the task is cancelled.
             nonisolated(nonsending) public mutating func next() async throws -> PeerEvent? { try await buffer.next() }
 
             /// Waits for the next event like ``next()``, in the caller's isolation.

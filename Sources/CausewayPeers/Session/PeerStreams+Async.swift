@@ -51,7 +51,7 @@ public final class PeerWriter: Sendable {
         stream.onChange { _ in signal.raise() }
     }
 
-    /// Writes bytes, and suspends while the receiver's window of 256 KiB is full. For one task at a time.
+    /// Writes bytes, and suspends while the receiver's window of 256 KiB is full. Only one task may write at a time.
     ///
     /// - Throws: ``PeerFailure`` if the receiver reset the stream or is gone, with `invalid` after ``finish()``.
     ///
@@ -64,7 +64,7 @@ public final class PeerWriter: Sendable {
             let count = try stream.write(Data(rest.prefix(65_536)))
             rest = rest.dropFirst(count)
             guard count == 0 else { continue }
-            // A finished stream gets no space. One that has failed since the write began has its own reason.
+            // A stream that has ended gets no space. It has a failure if it failed since the write began.
             guard !stream.hasEnded else { throw stream.failure ?? PeerFailure(.invalid, "the stream is finished") }
             await signal.wait()
         }
@@ -93,10 +93,10 @@ public final class PeerReader: AsyncSequence, Sendable {
         self.stream = stream
     }
 
-    /// Returns an iterator. For one consumer: each byte is delivered once.
+    /// Returns an iterator. The sequence is for one consumer: each byte is delivered once.
     public func makeAsyncIterator() -> Iterator {
         let inbox = Inbox()
-        // One signal is enough: the consumer takes all that has arrived.
+        // One signal is enough: the consumer takes all arrived bytes.
         let (signals, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         stream.start { event in
             inbox.add(event)
@@ -105,8 +105,8 @@ public final class PeerReader: AsyncSequence, Sendable {
         return Iterator(inbox: inbox, signals: signals.makeAsyncIterator(), stream: stream)
     }
 
-    /// What has arrived and the program has not taken. The stream's window bounds the bytes, which are kept in one
-    /// piece, because the sender chooses the number of pieces.
+    /// Arrived bytes that the program has not taken. The stream's window limits their number. They are kept in one
+    /// piece, because the sender could send very many small pieces.
     final class Inbox: Sendable {
         private struct State {
             var bytes = Data()
@@ -124,7 +124,8 @@ public final class PeerReader: AsyncSequence, Sendable {
             }
         }
 
-        /// Removes and returns the bytes; without bytes, returns the end of the stream, or `nil` before it.
+        /// Removes and returns the bytes; if there are none, returns the stream's end, or `nil` if the stream has not
+        /// ended.
         func take() -> PeerInputStream.Event? {
             state.withLock { state in
                 guard !state.bytes.isEmpty else {
@@ -144,7 +145,7 @@ public final class PeerReader: AsyncSequence, Sendable {
         var signals: AsyncStream<Void>.Iterator
         let stream: PeerInputStream
 
-        /// Waits for bytes. `nil` at the end of the stream.
+        /// Waits for bytes. Returns `nil` at the end of the stream.
         ///
         /// - Throws: ``PeerFailure`` if the sender reset the stream or is gone.
         public mutating func next() async throws -> Data? { try await next(isolation: nil) }

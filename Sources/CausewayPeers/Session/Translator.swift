@@ -64,7 +64,7 @@ final class Translator: Sendable {
         }
     }
 
-    /// Returns whether the tap consumed the event.
+    /// Passes an event to the session's tap, if there is one. Returns whether the tap consumed the event.
     @discardableResult
     private func tell(_ event: PeerSession.TapEvent) -> Bool { tap.withLock { $0 }?(event) ?? false }
 

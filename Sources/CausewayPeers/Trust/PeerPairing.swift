@@ -1,8 +1,8 @@
 internal import CausewayPeerProtocols
 public import Foundation
 
-/// A pairing text that one user shows and the other one reads, so that both peers become paired: the first peer's key and a one-time
-/// secret.
+/// A pairing text that one user shows and the other user reads, so that both peers become paired. It contains the first
+/// peer's key and a one-time secret.
 ///
 /// ``text`` has 98 to 214 letters, digits, colons, slashes and hyphens. Such a text fits the alphanumeric mode of QR codes and needs no
 /// escape in a URI. Send it only to the other user: the first reader becomes paired.
@@ -76,9 +76,9 @@ extension PeerSession {
     ///   - pairing: The pairing from the other user's text.
     ///   - timeout: The time limit for everything, including the search for the peer.
     /// - Throws: ``PeerFailure`` with `unverified` if the peer does not know the secret or no longer accepts it, with
-    ///   `identityChanged` if another key is recorded for the peer: remove that key with `forget(_:)` first. With
-    ///   `timedOut` if the text expired or the peer was not found, `excess` if 16 other pairings wait, `invalid` for a
-    ///   text for another service or from this peer, and if the peer is already a member.
+    ///   `identityChanged` if another key is recorded for the peer: remove that key with `forget(_:)` first. Throws it
+    ///   with `timedOut` if the text expired or the peer was not found, `excess` if 16 other pairings wait, `invalid`
+    ///   for a text for another service or from this peer, and if the peer is already a member.
     ///
     /// Cancellation: throws `CancellationError`; the peers may still become paired.
     public func pair(with pairing: PeerPairing, within timeout: Duration = .seconds(30)) async throws {

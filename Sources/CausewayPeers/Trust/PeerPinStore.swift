@@ -3,8 +3,8 @@ internal import Foundation
 
 /// The recorded peer keys for one service, in `$XDG_DATA_HOME/causeway/peers/pins`: a file for each peer, which only the user can read.
 ///
-/// Several programs' sessions may use a store at the same time: a file is complete when it gets its name, and the first key for a number
-/// wins. All calls access the disk.
+/// Several programs' sessions may use a store at the same time: a file gets its name when it is complete, and the first
+/// key for a number wins. All calls access the disk.
 public struct PeerPinStore: Sendable {
     /// The service type, in lower case.
     public let service: String
@@ -35,7 +35,7 @@ public struct PeerPinStore: Sendable {
 
     // MARK: Reading
 
-    /// The recorded keys, the oldest first. At most 1,024.
+    /// The recorded keys, at most 1,024, the oldest first.
     ///
     /// - Throws: ``PeerFailure`` with `file` if a file cannot be read or is malformed, or if other users can change the store.
     public func pins() throws(PeerFailure) -> [PeerPin] { try load(.any).all.map { PeerPin($0) } }

@@ -4,13 +4,13 @@ internal import CausewayPeerProtocols
 /// Which peers a session accepts. A peer with a recorded number and another key is always refused with
 /// ``PeerFailure/Code/identityChanged``.
 public enum PeerTrust: Hashable, Sendable {
-    /// Every peer. Keys are compared until the session ends, and neither read from the disk nor written.
+    /// Accepts every peer. Keys are compared until the session ends, and neither read from the disk nor written.
     case any
     /// Trust on first use: a joined peer's key is recorded on the disk.
     case pinned
-    /// Only peers with a recorded key, and those that prove a pairing secret.
+    /// Accepts only peers with a recorded key, and peers that prove a pairing secret.
     case known
-    /// Only paired peers: those that proved a pairing secret or compared codes, now or earlier.
+    /// Accepts only paired peers: those that proved a pairing secret or compared codes, now or earlier.
     case paired
 
     var policy: PeerPolicy {
