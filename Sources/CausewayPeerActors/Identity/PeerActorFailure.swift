@@ -1,7 +1,7 @@
 public import Distributed
 
-/// A failed distributed call. An error thrown by the called function is thrown as it is instead, if its type is in
-/// ``PeerActorSystem/Options/errors``.
+/// A failed distributed call. If the called function throws an error whose type is in
+/// ``PeerActorSystem/Options/errors``, the caller gets that error instead.
 ///
 /// A task that is cancelled while it waits for a call gets `CancellationError`.
 public struct PeerActorFailure: DistributedActorSystemError, Hashable, Sendable {

@@ -1,7 +1,7 @@
 public import CausewayPeers
 internal import Distributed
 
-/// A distributed actor's identity: its peer, and its number there.
+/// A distributed actor's identity: its peer, and its number at that peer.
 ///
 /// The number is random, chosen when the actor is created. Only peers that know it can call the actor.
 ///

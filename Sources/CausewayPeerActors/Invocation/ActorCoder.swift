@@ -3,7 +3,7 @@ internal import Foundation
 
 /// Encodes arguments, results and errors as JSON.
 ///
-/// The format is not a binary property list, because that can refer to one object many times and so cost the receiver
+/// The format is not a binary property list: such a list can refer to one object many times, and so cost the receiver
 /// much more memory than the sender. Foundation bounds the nesting depth.
 struct ActorCoder {
     let system: PeerActorSystem

@@ -1,7 +1,7 @@
 internal import CausewayActorProtocols
 public import Distributed
 
-/// Encodes a distributed call's arguments. For the Swift runtime.
+/// Encodes a distributed call's arguments. The Swift runtime uses this type.
 public struct PeerInvocationEncoder: DistributedTargetInvocationEncoder {
     /// Arguments and results are `Codable`.
     public typealias SerializationRequirement = any Codable
@@ -47,7 +47,7 @@ public struct PeerInvocationEncoder: DistributedTargetInvocationEncoder {
     public mutating func doneRecording() throws {}
 }
 
-/// Decodes a call's arguments for a distributed function. For the Swift runtime.
+/// Decodes a call's arguments for a distributed function. The Swift runtime uses this type.
 public struct PeerInvocationDecoder: DistributedTargetInvocationDecoder {
     /// Arguments and results are `Codable`.
     public typealias SerializationRequirement = any Codable
@@ -89,7 +89,7 @@ public struct PeerInvocationDecoder: DistributedTargetInvocationDecoder {
     public mutating func decodeReturnType() throws -> (any Any.Type)? { nil }
 }
 
-/// Receives a distributed function's result. For the Swift runtime.
+/// Receives a distributed function's result. The Swift runtime uses this type.
 public struct PeerResultHandler: DistributedTargetInvocationResultHandler {
     /// Arguments and results are `Codable`.
     public typealias SerializationRequirement = any Codable
@@ -103,9 +103,9 @@ public struct PeerResultHandler: DistributedTargetInvocationResultHandler {
     /// Stores the function's result.
     public func onReturn<Success: Codable>(value: Success) async throws { result.returned(value) }
 
-    /// Stores that the function returned nothing.
+    /// Stores the fact that the function returned nothing.
     public func onReturnVoid() async throws { result.set(.void) }
 
-    /// Stores the function's error, or that an argument could not be decoded.
+    /// Stores the function's error, or the fact that an argument could not be decoded.
     public func onThrow<Failure: Error>(error: Failure) async throws { result.threw(error) }
 }

@@ -9,7 +9,7 @@ internal import CausewaySystem
 /// function belongs to the actor's type. This class checks both first: the compiler has recorded the name as a
 /// distributed function, and its demangled description shows that it is a direct member of the actor's type.
 final class TargetCheck: Sendable {
-    /// Permitted functions with their types. Bounded by the number of functions in the program.
+    /// Permitted functions with their types. The program's functions limit their number.
     private let permitted = LockedValue<[String: String]>([:])
 
     /// Returns a type's name, which is the same in all processes; `nil` for private, local and generic types.
@@ -18,7 +18,7 @@ final class TargetCheck: Sendable {
         return name.contains { $0 == "(" || $0 == "<" || $0 == " " } ? nil : name
     }
 
-    /// Whether a mangled name from a peer is a distributed function in a type.
+    /// Whether a mangled name from a peer is the name of a distributed function in a type.
     func permits(_ target: String, of type: String) -> Bool {
         if let known = permitted.withLock({ $0[target] }) { return known == type }
         guard let description = Self.description(target), Self.isMember(description, of: type) else { return false }

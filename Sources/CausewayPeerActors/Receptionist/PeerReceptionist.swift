@@ -44,8 +44,8 @@ public struct PeerReceptionist: Sendable {
     /// the same key has no effect.
     ///
     /// - Throws: ``PeerActorFailure`` with `unsupported` for a private or generic type, and for a key with a wrong
-    ///   length; `unknownActor` for a peer's actor; `tooLarge` at ``PeerActorSystem/Options/publishedLimit``;
-    ///   `stopped`.
+    ///   length; `unknownActor` for a peer's actor; `tooLarge` if ``PeerActorSystem/Options/publishedLimit`` is
+    ///   reached; `stopped`.
     public func publish<Act: DistributedActor>(_ actor: Act, under key: PeerActorKey<Act>) throws(PeerActorFailure)
     where Act.ActorSystem == PeerActorSystem {
         let listing = ActorListing(try key.name(), actor: actor.id.number)

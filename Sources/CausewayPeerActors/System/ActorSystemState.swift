@@ -7,7 +7,7 @@ typealias PeerService = ActorService<PeerIdentity>
 
 /// An actor system's state, protected by its lock.
 struct ActorSystemState: SequencedState {
-    /// Work to do after the lock was released, because it runs other code.
+    /// Work to do after the lock was released, because this work runs other code.
     enum Effect: Sendable {
         case resume(CallWaiter, ActorOutcome)
         case cancel(Task<Void, Never>)
@@ -41,7 +41,7 @@ struct ActorSystemState: SequencedState {
     /// The earliest deadline for which a timer is set.
     var armedFor: Duration?
     var line = ActionLine<Effect>()
-    /// The effects that are not in the line yet.
+    /// The effects that are not queued in ``line`` yet.
     private var effects: [Effect] = []
 
     init(_ limits: ActorLimits) {
@@ -50,7 +50,8 @@ struct ActorSystemState: SequencedState {
 
     mutating func queueActions() -> Bool { line.move(&effects) }
 
-    /// Performs the engine's actions that run no other code, and keeps the others for the line.
+    /// Performs the engine's actions that run no other code. The others become effects, which run after the lock was
+    /// released.
     mutating func settle() {
         for action in engine.takeActions() { perform(action) }
         if isChanged {

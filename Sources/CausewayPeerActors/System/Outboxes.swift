@@ -14,7 +14,7 @@ struct Outboxes {
     /// Maximum size of pending calls and results per peer, in bytes.
     static let limit = 16 << 20
     /// Maximum size of all pending frames in bytes. Small frames, such as refusals, are not checked against ``limit``.
-    /// Frames above this size are dropped, because the peer does not read.
+    /// Frames that would exceed this size are dropped, because the peer does not read.
     static let hardLimit = limit + (1 << 20)
     private static let frameOverhead = 64
 
@@ -51,7 +51,7 @@ struct Outboxes {
         let frame = outbox.frames[outbox.first].take()
         outbox.first += 1
         outbox.byteCount -= (frame?.count ?? 0) + Self.frameOverhead
-        // Half of the frames at least, so that each one is moved once on average.
+        // Remove at least half of the frames at once, so that each frame is moved at most once on average.
         if outbox.isEmpty || outbox.first > max(64, outbox.frames.count / 2) {
             outbox.frames.removeFirst(outbox.first)
             outbox.first = 0

@@ -2,7 +2,8 @@ internal import CausewayActorProtocols
 public import Distributed
 
 extension PeerActorSystem {
-    /// Returns a local actor, or `nil` for a peer's actor, for which Swift then creates a remote reference. For the Swift runtime.
+    /// Returns a local actor, or `nil` for a peer's actor, for which Swift then creates a remote reference. The Swift
+    /// runtime calls this method.
     ///
     /// - Throws: ``PeerActorFailure`` with `unknownActor` if a local actor no longer exists, or has another type.
     public func resolve<Act: DistributedActor>(id: PeerActorID, as actorType: Act.Type) throws -> Act?
@@ -17,18 +18,18 @@ extension PeerActorSystem {
         return actor
     }
 
-    /// Creates a new actor's identity. For the Swift runtime.
+    /// Creates a new actor's identity. The Swift runtime calls this method.
     public func assignID<Act: DistributedActor>(_ actorType: Act.Type) -> PeerActorID where Act.ID == PeerActorID {
         PeerActorID(peer: me, number: .random(in: 1...UInt64.max))
     }
 
-    /// Registers a new actor. For the Swift runtime.
+    /// Registers a new actor. The Swift runtime calls this method.
     public func actorReady<Act: DistributedActor>(_ actor: Act) where Act.ID == PeerActorID {
         let type = TargetCheck.name(of: Act.self)
         state.withLock { $0.local.add(actor, actor.id.number, type: type) }
     }
 
-    /// Removes an actor that has ended, and its listings. For the Swift runtime.
+    /// Removes an actor that has ended, and its listings. The Swift runtime calls this method.
     public func resignID(_ id: PeerActorID) {
         let keeper = apply { state in
             state.engine.resigned(id.number)
@@ -37,10 +38,11 @@ extension PeerActorSystem {
         withExtendedLifetime(keeper) {}
     }
 
-    /// Creates an encoder for a call. For the Swift runtime.
+    /// Creates an encoder for a call. The Swift runtime calls this method.
     public func makeInvocationEncoder() -> PeerInvocationEncoder { PeerInvocationEncoder(self) }
 
-    /// Permits peers to call an actor, and returns its identity, for programs that send it in their own messages.
+    /// Permits peers to call an actor, and returns its identity, for programs that send the identity in their own
+    /// messages.
     ///
     /// Actors that are passed as arguments or results of distributed functions are shared automatically.
     public func share<Act: DistributedActor>(_ actor: Act) -> PeerActorID where Act.ID == PeerActorID {
@@ -48,7 +50,7 @@ extension PeerActorSystem {
         return actor.id
     }
 
-    /// Permits peers to call a local actor. No effect for a peer's actor.
+    /// Permits peers to call a local actor. This has no effect for a peer's actor.
     func expose(_ id: PeerActorID) {
         guard id.peer == me else { return }
         state.withLock { $0.local.share(id.number) }

@@ -15,7 +15,7 @@ extension PeerActorSystem {
         try await $timeout.withValue(timeout, operation: operation, isolation: isolation)
     }
 
-    /// Calls a function on a peer's actor, and waits for its result. For the Swift runtime.
+    /// Calls a function on a peer's actor, and waits for its result. The Swift runtime calls this method.
     ///
     /// - Throws: The function's error if its type is in ``Options/errors``, otherwise ``PeerActorFailure``.
     ///
@@ -35,7 +35,7 @@ extension PeerActorSystem {
         }
     }
 
-    /// Calls a function without a result, and waits until it has run. For the Swift runtime.
+    /// Calls a function without a result, and waits until it has run. The Swift runtime calls this method.
     ///
     /// - Throws: As `remoteCall`.
     ///

@@ -28,7 +28,7 @@ internal import CausewaySystem
 ///
 /// The system does not keep an actor alive, except while it is published. All methods and properties may be used from any task.
 public final class PeerActorSystem: DistributedActorSystem, Sendable {
-    /// A peer and an actor's number there.
+    /// A peer, and an actor's number at that peer.
     public typealias ActorID = PeerActorID
     /// Encodes calls.
     public typealias InvocationEncoder = PeerInvocationEncoder
@@ -96,7 +96,7 @@ public final class PeerActorSystem: DistributedActorSystem, Sendable {
     }
 
     deinit {
-        // After stop(), the session may already have another system, whose tap must stay.
+        // After stop(), the session may already have another system. That system must not be detached.
         if !state.withLock({ $0.isStopped }) { transport.detach() }
     }
 
@@ -106,11 +106,11 @@ public final class PeerActorSystem: DistributedActorSystem, Sendable {
     /// Stops the system: releases its actors, fails waiting calls with ``PeerActorFailure/Code/stopped``, and cancels peers' calls.
     ///
     /// Published actors keep their system alive until then. The session is not affected, and peers are not notified:
-    /// they list the actors until the local peer leaves the session or starts another system, and their calls time out.
-    /// To avoid this, leave the session too.
+    /// they still list the actors until the local peer leaves the session or starts another system, and calls to these
+    /// actors time out. To avoid this, leave the session too.
     public func stop() {
         let (kept, isFirst) = apply { state -> ([any DistributedActor], Bool) in
-            // The session may already have another system, whose tap must stay.
+            // The session may already have another system. That system must not be detached.
             guard !state.isStopped else { return ([], false) }
             state.isStopped = true
             for peer in state.engine.memberList { state.engine.left(peer, "the actor system was stopped") }
@@ -136,7 +136,8 @@ public final class PeerActorSystem: DistributedActorSystem, Sendable {
         }
     }
 
-    /// Changes the state, then performs the engine's actions. Those that run other code are performed in order, after the lock was released.
+    /// Changes the state, then performs the engine's actions. Actions that run other code are performed in order, after
+    /// the lock was released.
     @discardableResult
     func apply<Result: Sendable>(_ change: (inout ActorSystemState) -> Result) -> Result {
         state.change(
