@@ -5,7 +5,8 @@
 /// | 0x00 | 'C' | 'W' | 'A' | type | body ... |
 /// +------+-----+-----+-----+------+----------+
 /// ```
-/// Integers are big-endian. A text is its byte count (16 bits) and UTF-8. Unknown types from 0x80 are skipped.
+/// Integers are big-endian. A text is its byte count (16 bits) and UTF-8. Unknown types with a number of 0x80 or more
+/// are skipped.
 package enum ActorFrame: Equatable, Sendable {
     /// A greeting: the sender has an actor system. If `wantsAnswer` is set, the receiver answers with its own greeting and its listings.
     case hello(version: UInt8, wantsAnswer: Bool)
@@ -19,7 +20,7 @@ package enum ActorFrame: Equatable, Sendable {
     case publish(ActorListing)
     /// An actor is no longer published under a key.
     case withdraw(ActorListing)
-    /// A later version's frame, without effect.
+    /// A frame from a later protocol version, which has no effect.
     case skipped(UInt8)
 
     package static let version: UInt8 = 1

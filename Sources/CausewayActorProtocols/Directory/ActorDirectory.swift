@@ -2,7 +2,7 @@
 package struct ActorDirectory<Peer: Hashable & Sendable>: Sendable {
     /// A published actor as programs see it.
     package struct Entry: Hashable, Sendable {
-        /// `nil` for the local system.
+        /// The peer whose system has the actor; `nil` for the local system.
         package let peer: Peer?
         package let actor: UInt64
         /// Changes when an actor is withdrawn and published again.
@@ -15,7 +15,7 @@ package struct ActorDirectory<Peer: Hashable & Sendable>: Sendable {
 
     package init() {}
 
-    /// Returns a peer's number of listings; `nil` means the local system.
+    /// Returns the number of listings of a peer or, for `nil`, of the local system.
     package func count(of peer: Peer?) -> Int { listings[peer]?.count ?? 0 }
 
     /// The local system's listings.

@@ -40,7 +40,7 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
 
     // MARK: Members
 
-    /// Reports that a peer joined the session. No effect for a member.
+    /// Reports that a peer joined the session. This has no effect if the peer is a member already.
     package mutating func joined(_ peer: Peer) {
         guard members[peer] == nil else { return }
         members[peer] = Member()
@@ -120,8 +120,9 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
 
     // MARK: Listings
 
-    /// Publishes a local actor, and announces it to all members. Returns `false` at ``ActorLimits/listingCount``,
-    /// because peers would treat a listing above that limit as a violation.
+    /// Publishes a local actor, and announces it to all members. Returns `false` if there are
+    /// ``ActorLimits/listingCount`` listings already, because peers would treat a listing above that limit as a
+    /// violation.
     package mutating func publish(_ listing: ActorListing) -> Bool {
         guard directory.count(of: nil) < limits.listingCount else { return directory.own.contains(listing) }
         guard directory.publish(listing, by: nil) else { return true }
