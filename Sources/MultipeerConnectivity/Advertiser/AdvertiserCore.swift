@@ -48,7 +48,7 @@ final class AdvertiserCore: Sendable {
 
     private func handle(_ event: AdvertiserEvent, _ run: Int) {
         guard isCurrent(run) else {
-            // The program has stopped since the event was queued.
+            // The program has stopped advertising since the event was queued.
             if case .invited(let invitation) = event { invitation.decline() }
             return
         }

@@ -15,7 +15,7 @@ public import Foundation
     /// Creates a browser.
     ///
     /// - Parameters:
-    ///   - myPeerID: The local peer. It is not found itself.
+    ///   - myPeerID: The local peer. The browser does not report this peer.
     ///   - serviceType: 1 to 15 ASCII letters, digits and hyphens (RFC 6335 §5.1), such as `abc-chat`.
     /// - Precondition: The service type is valid.
     public init(peer myPeerID: MCPeerID, serviceType: String) {

@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// Counterpart: `MCNearbyServiceBrowserDelegate`, macOS 10.10, iOS 7.
 @preconcurrency public protocol MCNearbyServiceBrowserDelegate: NSObjectProtocol {
-    /// A peer advertises the service. Called again when its discovery info changes.
+    /// A peer advertises the service. The method is called again when the peer's discovery info changes.
     ///
     /// - Parameters:
     ///   - browser: The browser that found the peer.

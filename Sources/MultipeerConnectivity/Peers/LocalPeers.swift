@@ -16,7 +16,8 @@ final class LocalPeers: Sendable {
     static let shared = LocalPeers()
     private let state = LockedValue(State())
 
-    /// Records that the peer is archived. Its key is written now or, if it has none yet, when it is created.
+    /// Records that the peer is archived. The peer's key is written now or, if the peer has no key yet, when its key is
+    /// created.
     func archived(_ peer: PeerIdentity) {
         let local = state.withLock { state -> LocalPeer? in
             guard state.archived.insert(peer.id).inserted else { return nil }
@@ -32,7 +33,7 @@ final class LocalPeers: Sendable {
     func node(for peer: PeerIdentity) throws(PeerFailure) -> PeerNode { .shared(for: try key(of: peer)) }
 
     private func key(of peer: PeerIdentity) throws(PeerFailure) -> LocalPeer {
-        // Create the key outside the lock. If two threads create one, the first stored key is used.
+        // Create the key outside the lock. If two threads create a key, the first stored key is used.
         let (known, isArchived) = state.withLock { ($0.keys[peer.id], $0.archived.contains(peer.id)) }
         if let known { return known }
         let made =

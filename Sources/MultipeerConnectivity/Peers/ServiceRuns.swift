@@ -17,14 +17,14 @@ struct ServiceRuns<Service: Sendable>: Sendable {
 
     func isCurrent(_ run: Int) -> Bool { isRunning && number == run }
 
-    /// Keeps a run's service. Returns it if the run has already ended, so that the caller stops it.
+    /// Keeps a run's service. If the run has already ended, returns the service, which the caller must stop.
     mutating func keep(_ service: Service, of run: Int) -> Service? {
         guard isCurrent(run) else { return service }
         self.service = service
         return nil
     }
 
-    /// Ends the run. Returns its service, so that the caller stops it.
+    /// Ends the run. Returns its service, which the caller must stop.
     mutating func end() -> Service? {
         isRunning = false
         return service.take()

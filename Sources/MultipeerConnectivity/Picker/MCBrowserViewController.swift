@@ -46,13 +46,13 @@ public import Foundation
     /// Invitation timeout in seconds.
     private static let invitationTimeout: TimeInterval = 30
 
-    /// Creates a picker with its own browser for the service type.
+    /// Creates a peer picker with its own browser for the service type.
     public convenience init(serviceType: String, session: MCSession) {
         self.init(
             browser: MCNearbyServiceBrowser(peer: session.myPeerID, serviceType: serviceType), session: session)
     }
 
-    /// Creates a picker. If the browser has no delegate, the picker becomes its delegate. Otherwise the browser's
+    /// Creates a peer picker. If the browser has no delegate, the picker becomes its delegate. Otherwise the browser's
     /// delegate must forward the browser's events to the picker.
     public init(browser: MCNearbyServiceBrowser, session: MCSession) {
         (usedBrowser, usedSession, core) = (browser, session, session.core)

@@ -1,14 +1,14 @@
 internal import CausewayPeers
 internal import CausewayTypes
 
-/// The picker's content: peers, their states, and the selected line. Does no I/O.
+/// The content of the peer picker: peers, their states, and the selected line. Does no I/O.
 struct PickerList: Sendable {
     /// A listed peer's state.
     enum Status: Sendable {
         case found, invited, connecting, connected, failed
     }
 
-    /// An action caused by a key.
+    /// An action caused by a key press.
     enum Action: Equatable, Sendable {
         case invite(PeerIdentity)
         case finish
@@ -34,7 +34,7 @@ struct PickerList: Sendable {
 
     init(title: String) { self.title = title }
 
-    /// Whether the session has enough peers.
+    /// Whether the session has enough peers, so that the user may choose Done.
     var canFinish: Bool { count(.connected) + 1 >= minimum }
     /// Whether another peer may be invited.
     var canInvite: Bool { count(.connected) + count(.connecting) + count(.invited) + 1 < maximum }

@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import Dispatch
 
-/// Draws the picker on a terminal, and delivers keys.
+/// Draws the peer picker on a terminal, and delivers key presses.
 final class PickerScreen: Sendable {
     private struct State: Sendable {
         var drawn = 0
@@ -21,7 +21,7 @@ final class PickerScreen: Sendable {
 
     init(_ terminal: any Terminal) { self.terminal = terminal }
 
-    /// Starts reading keys. The end of input counts as the Escape key.
+    /// Starts to read key presses. The end of input counts as the Escape key.
     ///
     /// - Parameter handler: Called for each key, on a private queue.
     func begin(_ handler: @escaping @Sendable (PickerKey) -> Void) {

@@ -33,7 +33,8 @@ final class FetchedResource: Sendable {
         return progress
     }
 
-    /// Sends the downloaded file. `URLSession` deletes it when its handler returns, so it is moved first.
+    /// Sends the downloaded file. `URLSession` deletes the file when the completion handler returns, so the file is
+    /// moved first.
     private func forward(_ file: URL, _ progress: Progress, _ completion: @escaping @Sendable (MCError?) -> Void) {
         let copy = FileManager.default.temporaryDirectory.appendingPathComponent("multipeer-\(UUID().uuidString)")
         do {

@@ -3,14 +3,15 @@ internal import CausewayPeers
 internal import Foundation
 
 extension SessionCore {
-    /// Passes an event other than a state change to the delegate. Called on the queue.
+    /// Passes an event other than a state change to the delegate. Call this only on the queue.
     func deliver(_ event: GroupEvent) {
         switch event {
         case .certificate(let peer, let certificates, let question): judge(peer, certificates, question)
         case .message(let peer, let data, let receipt):
             guard let (session, delegate) = connectedFaces(peer) else { return }
             delegate.session(session, didReceive: data, fromPeer: object(peer))
-            // Keep the receipt until the delegate has returned: its release opens the peer's flow-control window.
+            // Keep the receipt until the delegate has returned: releasing the receipt opens the peer's flow-control
+            // window.
             withExtendedLifetime(receipt) {}
         case .stream(let peer, let name, let stream):
             guard let (session, delegate) = connectedFaces(peer) else { return stream.close() }
@@ -22,7 +23,7 @@ extension SessionCore {
                 session, didStartReceivingResourceWithName: name, fromPeer: object(peer), with: progress)
         case .fileFinished(let peer, let name, let result, let receipt):
             finished(peer, name, result)
-            // As for a message: its release lets the peer send more files.
+            // Keep the receipt until the delegate has returned: releasing it lets the peer send more files.
             withExtendedLifetime(receipt) {}
         // Apple's interface cannot compare codes, so a peer's verification request stays unanswered.
         case .connecting, .connected, .notConnected, .suspended, .resumed, .verification, .datagramLane, .paired,

@@ -6,9 +6,9 @@ internal import Foundation
 
 /// The implementation of ``MCSession``.
 ///
-/// A session can be used again after `disconnect()`. A life of the session lasts from its first use, or its first use
-/// after a disconnect, to the next `disconnect()`. Each life has its own engine. Events from an earlier life's engine
-/// are dropped, so that no event follows a disconnect.
+/// A session can be used again after `disconnect()`. A life of the session lasts from the session's first use, or from
+/// the first use after a disconnect, to the next `disconnect()`. Each life has its own engine. Events from an earlier
+/// life's engine are dropped, so that no event follows a disconnect.
 final class SessionCore: Sendable {
     /// Called on the queue at each state change, before the delegate.
     typealias Observer = @Sendable (PeerIdentity, MCSessionState) -> Void
@@ -89,8 +89,8 @@ final class SessionCore: Sendable {
         }
     }
 
-    /// Returns the engine of the session's life with this number, and creates the engine if necessary. Called only on
-    /// the queue, so that a life gets only one engine.
+    /// Returns the engine of the session's life with this number, and creates the engine if necessary. Call this only
+    /// on the queue, so that a life gets only one engine.
     private func engine(_ life: Int) throws(PeerFailure) -> any SessionEngine {
         let (isCurrent, known) = state.withLock { ($0.life == life, $0.engine) }
         guard isCurrent else { throw PeerFailure(.cancelled) }
@@ -148,7 +148,7 @@ final class SessionCore: Sendable {
         tell(object.value, states)
     }
 
-    /// Reports states to observers, then to the delegate. Called on the queue.
+    /// Reports states to observers, then to the delegate. Call this only on the queue.
     private func tell(_ peer: MCPeerID, _ states: [MCSessionState]) {
         let observers = state.withLock { state in state.observers.sorted { $0.key < $1.key }.map(\.value) }
         for state in states {

@@ -5,7 +5,7 @@ enum PickerKey: Equatable, Sendable {
     case interrupt
 }
 
-/// Decodes terminal bytes into keys. Does no I/O.
+/// Decodes terminal bytes into key presses. Does no I/O.
 struct KeyDecoder: Sendable {
     private enum State: Sendable {
         case plain, escape, sequence
@@ -17,7 +17,7 @@ struct KeyDecoder: Sendable {
     /// Whether an escape sequence is incomplete. If no byte follows soon, the user pressed Escape: call ``flush()``.
     var isWaiting: Bool { state != .plain }
 
-    /// Returns completed keys. Other bytes are ignored.
+    /// Returns the completed key presses. Other bytes are ignored.
     mutating func keys(of bytes: [UInt8]) -> [PickerKey] { bytes.compactMap { key(of: $0) } }
 
     /// Abandons an incomplete sequence. Returns `cancel` after a lone escape byte.

@@ -48,7 +48,7 @@ final class TerminalQuestions: Sendable {
     /// - Parameters:
     ///   - text: The question.
     ///   - seconds: The time limit from this call. After it, the answer is no.
-    ///   - willAsk: Called before the question appears. It must call its argument to show the question.
+    ///   - willAsk: Called before the question appears. This closure must call its argument to show the question.
     ///   - reply: Called once, on any thread. Without a terminal, or with 16 questions waiting, the answer is no.
     /// - Returns: The question, for ``withdraw(_:)``.
     @discardableResult
