@@ -14,7 +14,7 @@ package enum JournalRecord: Equatable, Sendable {
     case ended(StoredReport, isKept: Bool)
     /// The program has acknowledged a report.
     case acknowledged(UInt64)
-    /// An operation moved before the operation `before` of its lane; 0 means the lane's end.
+    /// An operation moved within its lane, to the place before the operation `before`; 0 means the lane's end.
     case moved(UInt64, before: UInt64)
     /// A lane stopped at an operation.
     case stopped(UInt64, OfflineStop)

@@ -2,12 +2,12 @@
 struct JournalScan {
     private let bytes: [UInt8]
     /// Checksums for the bytes from the first damage on. Damaged bytes may look like many headers of long frames, and
-    /// reading each of those frames would take too long.
+    /// it would take too long to read each of these frames.
     private var index: ChecksumIndex?
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Returns the record's range in the frame at a position; `nil` without a frame or with a wrong checksum.
+    /// Returns the record's range in the frame at a position; `nil` if there is no frame, or if its checksum is wrong.
     func body(at position: Int) -> Range<Int>? {
         let start = position + Journal.overhead
         guard bytes.count >= start, bytes[position..<(position + 4)].elementsEqual(Journal.magic) else { return nil }
@@ -21,7 +21,7 @@ struct JournalScan {
         return found == checksum ? body : nil
     }
 
-    /// Returns the record in the frame at a position, and the frame's end; `nil` without a valid frame.
+    /// Returns the record in the frame at a position, and the frame's end; `nil` if there is no valid frame.
     func frame(at position: Int) -> (record: JournalRecord, end: Int)? {
         guard let body = body(at: position), let record = JournalRecord(bytes[body]) else { return nil }
         return (record, body.upperBound)

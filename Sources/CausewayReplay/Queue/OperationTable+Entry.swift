@@ -15,7 +15,7 @@ extension OperationTable {
             self.phase = phase
         }
 
-        /// The date at which the operation becomes too old; `nil` without a limit.
+        /// The date at which the operation becomes too old; `nil` if there is no limit.
         var expiry: Int64? {
             let age = operation.rules.maximumAge
             guard age > 0 else { return nil }
@@ -37,19 +37,19 @@ extension OperationTable {
         /// Counts an attempt that may have reached the server.
         mutating func counted() { operation.progress.count() }
 
-        /// Waits for the resolver's decision.
+        /// Lets the operation wait for the resolver's decision.
         mutating func asked() {
             phase = .asking
             operation.progress.isBegun = false
         }
 
-        /// Waits to be sent again, without its own back-off.
+        /// Lets the operation wait to be sent again. The operation gets no back-off.
         mutating func returned() {
             phase = .waiting
             operation.progress.isBegun = false
         }
 
-        /// Waits to be sent again after a back-off.
+        /// Lets the operation wait for a back-off, after which it is sent again.
         ///
         /// - Parameters:
         ///   - uptime: The current time.
@@ -78,7 +78,7 @@ extension OperationTable {
             operation.progress.stop = nil
         }
 
-        /// Gets another request. For the server, the operation is then new.
+        /// Replaces the operation's request. For the server, the operation is then new.
         mutating func replaced(_ message: StoredMessage, key: String) {
             phase = .waiting
             operation.message = message
@@ -107,7 +107,7 @@ extension OperationTable {
             }
         }
 
-        /// Stops as before the restart.
+        /// Ends the recovery: an operation that had stopped its lane before the restart stops it again.
         mutating func recovered() {
             if let stop = operation.progress.stop { phase = .stopped(stop) }
         }

@@ -29,10 +29,10 @@ struct OperationTable: Sendable {
     /// Each lane's first operation.
     var heads: [UInt64] { lanes.values.compactMap(\.first) }
 
-    /// All operations: lanes sorted by name, each in its order.
+    /// All operations: lanes sorted by name, and each lane's operations in order.
     var operations: [Entry] { lanes.keys.sorted().flatMap { lanes[$0] ?? [] }.compactMap { entries[$0] } }
 
-    /// Records that restore the state.
+    /// The journal records from which ``apply(_:)`` restores this state.
     var snapshot: [JournalRecord] {
         var records = [JournalRecord.header(lastID: lastID)]
         records += reports.map { .ended($0, isKept: true) }
@@ -62,8 +62,8 @@ struct OperationTable: Sendable {
         active.remove(id)
     }
 
-    /// Moves an operation before another one in its lane, or to the end. Neither operation may be in an attempt or wait
-    /// for the resolver. Returns whether there is something to move.
+    /// Moves an operation within its lane, to the place before another operation or to the end. Neither operation may
+    /// be in an attempt or wait for the resolver. Returns `false` if `id` and `other` are the same operation.
     mutating func move(_ id: UInt64, before other: UInt64?) throws(ReplayRefusal) -> Bool {
         let entry = try idle(id)
         guard id != other else { return false }
@@ -133,7 +133,7 @@ struct OperationTable: Sendable {
         entries[id]?.began()
     }
 
-    /// The attempt, or the wait for the resolver, has ended. The operation is then changed by another event.
+    /// Notes that an attempt, or a wait for the resolver, has ended. Another call then changes the operation's state.
     mutating func released(_ id: UInt64) { active.remove(id) }
 
     mutating func counted(_ id: UInt64) { entries[id]?.counted() }
@@ -159,7 +159,7 @@ struct OperationTable: Sendable {
 
     // MARK: Reports
 
-    /// Keeps a report. Removes the oldest one beyond the limit.
+    /// Keeps a report. If there are too many, removes the oldest report.
     mutating func keep(_ report: StoredReport) {
         reports.append(report)
         if reports.count > reportLimit { reports.removeFirst(reports.count - reportLimit) }

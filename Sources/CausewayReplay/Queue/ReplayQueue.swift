@@ -3,8 +3,9 @@ internal import CausewayMachines
 /// Decides which operations in an offline queue are sent and when, and what happens after each attempt.
 ///
 /// The queue performs no I/O and reads no clock. Its owner reports events with their times, performs the effects in
-/// order, and then calls ``advance(to:)``, again at ``deadline``. Each operation belongs to one lane. A lane's
-/// operations are sent in order, each after the previous operation has ended. Lanes are independent of each other.
+/// order, and then calls ``advance(to:)``. The owner calls this method also at ``deadline``. Each operation belongs to
+/// one lane. A lane's operations are sent in order, each after the previous operation has ended. Lanes are independent
+/// of each other.
 package struct ReplayQueue: Sendable {
     /// An operation's state in this process.
     package enum Phase: Equatable, Sendable {
@@ -12,7 +13,7 @@ package struct ReplayQueue: Sendable {
         case storing
         case waiting
         case sending
-        /// Waits for the resolver's decision.
+        /// The operation waits for the resolver's decision.
         case asking
         case stopped(OfflineStop)
     }
@@ -52,7 +53,7 @@ package struct ReplayQueue: Sendable {
     /// Returns an operation's state.
     package func phase(_ id: UInt64) -> Phase? { table[id]?.phase }
 
-    /// Records that restore the current state. They replace the journal when it is compacted.
+    /// The journal records that restore the current state. When the journal is compacted, they replace its content.
     package var snapshot: [JournalRecord] { table.snapshot }
 
     // MARK: Joining
@@ -145,8 +146,8 @@ package struct ReplayQueue: Sendable {
         return replace(id, message, key: key)
     }
 
-    /// Whether the contents stay within ``OfflineLimits/totalByteCount`` or do not grow. The limit may have been higher
-    /// at the program's last start.
+    /// Whether the stored contents stay within ``OfflineLimits/totalByteCount``, or at least do not grow. They may
+    /// exceed the limit already, because it may have been higher at the program's last start.
     private func hasRoom(for message: StoredMessage, inPlaceOf entry: OperationTable.Entry) -> Bool {
         let growth = message.body.storedByteCount - entry.operation.message.body.storedByteCount
         return growth <= 0 || table.storedByteCount + growth <= Int64(limits.totalByteCount)
@@ -157,8 +158,8 @@ package struct ReplayQueue: Sendable {
         return [.store(.edited(operation)), .release(old)]
     }
 
-    /// Moves an operation before another one in its lane, or to the end. Neither operation may be in an attempt or wait
-    /// for the resolver.
+    /// Moves an operation within its lane, to the place before another operation or to the end. Neither operation may
+    /// be in an attempt or wait for the resolver.
     package mutating func move(_ id: UInt64, before other: UInt64?) throws(ReplayRefusal) -> [ReplayEffect] {
         guard try table.move(id, before: other) else { return [] }
         return [.store(.moved(id, before: other ?? 0))]
@@ -222,14 +223,14 @@ package struct ReplayQueue: Sendable {
 
     // MARK: Time
 
-    /// Records the date, and advances the time.
+    /// Stores the date, and advances the time.
     package mutating func advance(to now: ReplayTime) -> [ReplayEffect] {
         noteDate(of: now)
         return advance(to: now.uptime)
     }
 
-    /// Ends operations that are too old, and begins those that may be sent. The date is computed from the last recorded
-    /// date and the uptime.
+    /// Ends operations that are too old, and begins operations that may be sent. The date is computed from the last
+    /// recorded date and the uptime.
     package mutating func advance(to now: Duration) -> [ReplayEffect] {
         var effects: [ReplayEffect] = []
         if let date = date(at: now) {
@@ -327,7 +328,8 @@ package struct ReplayQueue: Sendable {
         }
     }
 
-    /// Returns an operation to its lane, to be sent again after a back-off. Ends it at its maximum number of attempts.
+    /// Returns an operation to its lane, to be sent again after a back-off. Ends the operation if its maximum number of
+    /// attempts is reached.
     ///
     /// - Parameters:
     ///   - id: The operation.

@@ -2,7 +2,7 @@
 package struct ReplayTime: Equatable, Sendable {
     /// Monotonic time since a fixed moment, for waits.
     package var uptime: Duration
-    /// Milliseconds since 1970, for ages, which must survive a restart. The system clock can jump.
+    /// Milliseconds since 1970, from which ages are computed, also across restarts. The system clock can jump.
     package var date: Int64
 
     package init(uptime: Duration, date: Int64) {

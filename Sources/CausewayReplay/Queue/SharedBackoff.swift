@@ -8,7 +8,7 @@ struct SharedBackoff: Sendable {
     enum Permission: Sendable {
         case now
         case at(Duration)
-        /// After the attempt that probes the server.
+        /// The operation may be tried after the attempt that probes the server has ended.
         case afterProbe
 
         func isGranted(at uptime: Duration) -> Bool {

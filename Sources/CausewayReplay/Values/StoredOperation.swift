@@ -2,7 +2,7 @@
 package struct StoredOperation: Equatable, Sendable {
     /// One operation's rules.
     package struct Rules: Equatable, Sendable {
-        /// Milliseconds; 0 for no limit.
+        /// The maximum age in milliseconds; 0 for no limit.
         package var maximumAge: Int64
         package var maximumAttempts: UInt32
         package var isIdempotent: Bool
@@ -17,7 +17,7 @@ package struct StoredOperation: Equatable, Sendable {
         }
     }
 
-    /// An operation's attempts and stop.
+    /// An operation's attempts, and why it has stopped its lane.
     package struct Progress: Equatable, Sendable {
         /// The number of attempts that may have reached the server.
         package var attempts: UInt32 = 0
@@ -40,7 +40,7 @@ package struct StoredOperation: Equatable, Sendable {
     package var message: StoredMessage
     /// The `Idempotency-Key` value, without quotation marks.
     package var key: String
-    /// Milliseconds since 1970.
+    /// When the operation was queued, in milliseconds since 1970.
     package var created: Int64
     package var rules: Rules
     package var progress = Progress()
@@ -96,7 +96,7 @@ package struct StoredMessage: Equatable, Sendable {
     /// The encoded path and query, relative to the client's base URL, or an absolute URL.
     package var target: String
     /// Another server's scheme, host and port, separated by spaces, such as `https b.example 8443`. Each part may be
-    /// empty. Empty for the client's own server.
+    /// empty. The whole text is empty for the client's own server.
     package var origin: String
     package var fields: [Field]
     package var body: Body
@@ -110,7 +110,7 @@ package struct StoredMessage: Equatable, Sendable {
     }
 }
 
-/// A request and key that replace an operation's own.
+/// A request and a key that replace an operation's request and key.
 package struct StoredRewrite: Equatable, Sendable {
     package var message: StoredMessage
     package var key: String
@@ -129,7 +129,7 @@ package struct StoredReport: Equatable, Sendable {
     package var target: String
     package var key: String
     package var attempts: UInt32
-    /// Milliseconds since 1970.
+    /// When the operation ended, in milliseconds since 1970.
     package var ended: Int64
     package var outcome: OfflineOutcome
 
