@@ -4,7 +4,7 @@ internal import Dispatch
 extension OfflineEngine {
     /// Work to do after a change to the queue.
     struct Applied: Sendable {
-        /// The number of the change's final record; 0 without records.
+        /// The number of the change's final record; 0 if the change has no records.
         var number: JournalWriter.Number = 0
         var begins: [UInt64] = []
         var asks: [(id: UInt64, status: Int)] = []
@@ -39,7 +39,7 @@ extension OfflineEngine {
         case .store(let record):
             var operation: UInt64?
             if case .enqueued(let new) = record { operation = new.id }
-            // Cannot be `nil`: the queue refuses operations with too long records.
+            // This is never `nil`, because the queue refuses an operation whose record is too long.
             guard let frame = Journal.frame(record) else { return }
             applied.number = writer.submit(frame, givingUp: operation)
             if let event = event(of: record, state) { applied.events.append(event) }
@@ -64,7 +64,7 @@ extension OfflineEngine {
         case .edited(let operation): return event(operation.id, .edited)
         case .moved(let id, _), .resumed(let id): return event(id, .moved)
         case .stopped(let id, let reason): return event(id, .stopped(reason))
-        // Reported when they are stored.
+        // These changes are reported after they were stored.
         case .header, .enqueued, .ended, .acknowledged: return nil
         }
     }

@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import Foundation
 
 extension OfflineEngine {
-    /// Methods that can be queued. GET is not among them, because its response is needed at once.
+    /// Methods that can be queued. GET cannot be queued, because the caller needs its response at once.
     private static let methods: Set<String> = ["POST", "PUT", "PATCH", "DELETE"]
 
     /// Queues an operation. When the call returns, the operation is stored durably, and survives the program's end and a power failure.
@@ -54,7 +54,8 @@ extension OfflineEngine {
         return OfflineOperation.ID(id)
     }
 
-    /// Cancels an operation. If it is being sent, the attempt is cancelled, but the server may have processed it.
+    /// Cancels an operation. If it is being sent, the attempt is cancelled, but the server may have processed the
+    /// operation.
     ///
     /// - Throws: ``OfflineError`` with the codes `unknownOperation` and `storage`. After `storage` the change may be in
     ///   effect; it is then stored later.
@@ -87,7 +88,8 @@ extension OfflineEngine {
         }
     }
 
-    /// Moves an operation that is not being sent before the operation `other` of its lane, or to the lane's end.
+    /// Moves an operation within its lane, to the place before the operation `other` or to the lane's end. Neither
+    /// operation may be in an attempt or wait for the resolver.
     ///
     /// - Throws: ``OfflineError`` with the codes `unknownOperation`, `busy`, `otherLane` and `storage`.
     public func move(_ id: OfflineOperation.ID, before other: OfflineOperation.ID?) async throws(OfflineError) {

@@ -109,7 +109,8 @@ extension OfflineEngine {
 
     private static func newContentName() -> String { JournalDirectory.contentPrefix + newKey() }
 
-    /// Whether a stored target is a URL, and not a path and query below the client's base URL, which may contain URLs.
+    /// Whether a stored target is a URL. Other targets are a path and query below the client's base URL. A URL inside
+    /// the path or query does not count.
     private static func isAbsolute(_ target: String) -> Bool {
         target.utf8.starts(with: "http://".utf8) || target.utf8.starts(with: "https://".utf8)
     }

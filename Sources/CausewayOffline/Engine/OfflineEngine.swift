@@ -24,10 +24,11 @@ public final class OfflineEngine: Sendable {
         public var policy = OfflinePolicy()
         /// Size limits.
         public var limits = OfflineLimits()
-        /// Decides about refused operations where the policy is ``/CausewayReplay/OfflinePolicy/Refusal/ask``; `nil` to
+        /// Decides about refused operations if the policy is ``/CausewayReplay/OfflinePolicy/Refusal/ask``; `nil` to
         /// stop the operation's lane.
         public var resolver: Resolver?
-        /// How far the journal may exceed twice its compacted size, in bytes, before it is compacted. The default is 1 MiB.
+        /// The number of bytes by which the journal may exceed twice its compacted size before it is compacted. The
+        /// default is 1 MiB.
         public var journalSlack = 1 << 20
 
         /// Creates the default settings.

@@ -44,7 +44,7 @@ final class Signal: Sendable {
 
     /// Suspends until the signal is raised, and resets it. Only one task may wait at a time.
     ///
-    /// Cancellation: returns.
+    /// Cancellation: returns at once.
     func wait() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -65,7 +65,7 @@ final class JournalDirectory: JournalMedium {
         return nil
     }
 
-    /// Reads the journal. A damaged one is first copied to ``damaged``.
+    /// Reads the journal. A damaged journal is first copied to ``damaged``.
     func read() throws(OfflineError) -> Journal.Content {
         guard byteCount <= Self.maximumByteCount else {
             throw OfflineError(.foreignJournal, "\(path)/\(Self.journal) has \(byteCount) bytes, which no queue writes")

@@ -64,7 +64,8 @@ final class JournalWriter: Sendable {
         upkeep = LockedValue(Upkeep(compactionByteCount: 2 * medium.byteCount + slack))
     }
 
-    /// Sets the snapshot source, and the closure that removes operations whose first record failed. Called once, before the first record.
+    /// Sets the snapshot source, and the closure that removes operations whose first record failed. Call this once,
+    /// before the first record.
     ///
     /// The closure is called on the dispatch queue, so that no snapshot includes an operation that was given up.
     func connect(_ body: @escaping Snapshot, givingUp: @escaping @Sendable ([UInt64]) -> Void) {
