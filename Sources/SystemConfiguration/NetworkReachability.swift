@@ -26,7 +26,7 @@ public final class SCNetworkReachability: Sendable {
     fileprivate init(_ target: Target) { self.target = target }
 
     /// Returns the address in a socket address, with the interface of its zone: the path to a link-local address
-    /// depends on it (RFC 4007 §6).
+    /// depends on this interface (RFC 4007 §6).
     static func address(_ found: sockaddr_in6) -> IPv6Address? {
         let interface = found.sin6_scope_id == 0 ? nil : NWInterface(index: Int(found.sin6_scope_id))
         return withUnsafeBytes(of: found.sin6_addr) { IPv6Address(Data($0), interface) }

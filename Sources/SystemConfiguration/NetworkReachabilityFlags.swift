@@ -8,17 +8,17 @@ public struct SCNetworkReachabilityFlags: OptionSet, Hashable, Sendable {
     /// Creates flags from their bits.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// The path uses a transient connection, such as a modem. Never set.
+    /// The path uses a transient connection, such as a modem. This flag is never set.
     public static let transientConnection = SCNetworkReachabilityFlags(rawValue: 1 << 0)
     /// There is a path to the destination.
     public static let reachable = SCNetworkReachabilityFlags(rawValue: 1 << 1)
-    /// A connection must be established first. Never set.
+    /// A connection must be established first. This flag is never set.
     public static let connectionRequired = SCNetworkReachabilityFlags(rawValue: 1 << 2)
-    /// Traffic establishes the connection. Never set.
+    /// Traffic establishes the connection. This flag is never set.
     public static let connectionOnTraffic = SCNetworkReachabilityFlags(rawValue: 1 << 3)
-    /// The user must act first. Never set.
+    /// The user must act first. This flag is never set.
     public static let interventionRequired = SCNetworkReachabilityFlags(rawValue: 1 << 4)
-    /// The connection is established on demand by certain APIs. Never set.
+    /// The connection is established on demand by certain APIs. This flag is never set.
     public static let connectionOnDemand = SCNetworkReachabilityFlags(rawValue: 1 << 5)
     /// The destination is one of this host's own addresses.
     public static let isLocalAddress = SCNetworkReachabilityFlags(rawValue: 1 << 16)

@@ -6,7 +6,8 @@ internal import Foundation
 
 /// Calls a program's callback when a destination's flags change.
 ///
-/// It observes the network only while there is a callback and a queue or run loop for it. All methods may be called from any thread.
+/// The follower observes the network only while there is a callback, and a queue or run loop for the callback. All
+/// methods may be called from any thread.
 final class ReachabilityFollower: Sendable {
     private struct State: Sendable {
         var callback: ReachabilityCallback?
@@ -143,7 +144,7 @@ final class ReachabilityFollower: Sendable {
         callback?.call(target, flags)
     }
 
-    /// Delivers the latest change in a run loop. Called on the loop's thread.
+    /// Delivers the latest change in a run loop. Call this only on the loop's thread.
     private func tellInLoop() {
         let (callback, target, flags) = state.withLock { state in
             defer { state.isToldInLoop = true }

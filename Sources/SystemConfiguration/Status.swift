@@ -61,7 +61,7 @@ enum StatusMemory {
         return nil
     }
 
-    /// Returns the text for a status; `nil` for an unknown one.
+    /// Returns the text for a status; `nil` for an unknown status.
     static func text(_ status: Int) -> StaticString? {
         switch status {
         case kSCStatusOK: "success"
