@@ -1,9 +1,9 @@
 public import CausewayURLLoading
 public import Tracing
 
-/// Traces a session's tasks. Each task has a span of kind `client` with the attributes of OpenTelemetry's HTTP spans,
-/// whose parent is the current span where the Swift task resumes it. The span's trace context is sent with the request,
-/// in fields that the tracer chooses, such as `traceparent`.
+/// Traces a session's tasks. Each session task has a span of kind `client` with the attributes of OpenTelemetry's HTTP
+/// spans. The span's parent is the span that is current when the program resumes the session task. The span's trace
+/// context is sent with the request, in fields that the tracer chooses, such as `traceparent`.
 ///
 /// The URL's query, user and password, and all header fields are left out, because they can be secrets.
 ///
