@@ -160,7 +160,7 @@ extension ServiceDiscovery {
         public var identity: Identity { Identity(name: state.withLock { $0.name }, type: type) }
 
         /// Replaces the TXT record of a service. Up to ten changes per minute are announced immediately (RFC 6762
-        /// §8.4). For a record, this method has no effect.
+        /// §8.4). This method has no effect on a record.
         public func update(_ text: NWTXTRecord) {
             if let id = state.withLock({ $0.id }) { BonjourEngine.shared.update(id, text: [UInt8](text.data)) }
         }

@@ -66,7 +66,7 @@ public import Foundation
     open class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
     /// Returns whether two requests are equivalent for a cache. The default implementation compares the requests for
-    /// equality. Loads never call this method.
+    /// equality. This method is never called by loads.
     open class func requestIsCacheEquivalent(_ a: URLRequest, to b: URLRequest) -> Bool { a == b }
 
     /// Starts loading. Subclasses must override this method. The default implementation reports an unsupported URL.
