@@ -2,8 +2,8 @@
 
 #include <stdint.h>
 
-// Functions of the Swift runtime, which itself uses the first one to perform distributed calls. They are weak symbols:
-// with a runtime that lacks them, the program starts, and all calls are refused.
+// Functions of the Swift runtime. The runtime itself uses `swift_findAccessibleFunction` to perform distributed calls.
+// Both are weak symbols: with a runtime that lacks them, the program starts, and all calls are refused.
 extern const void *swift_findAccessibleFunction(const char *name, size_t length) __attribute__((weak));
 extern char *swift_demangle(const char *name, size_t length, char *output, size_t *output_size, uint32_t flags)
     __attribute__((weak));

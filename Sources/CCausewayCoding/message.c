@@ -83,8 +83,9 @@ bool cw_inflater_step(
     *count = available - inflater->zlib.avail_in;
     *capacity = room - inflater->zlib.avail_out;
     inflater->has_ended = result == CW_Z_STREAM_END;
-    // Bit 7 is set if the next block begins here. The low bits are the number of unused bits in the last byte. Ignore a
-    // call that moved no bytes, because it clears bit 7.
+    // In `data_type`, bit 7 is set if the input read so far ends where a block ends. The low bits are the number of
+    // unused bits in the last input byte. Ignore a call of inflate that moved no bytes, because such a call clears bit
+    // 7.
     if (*count > 0 || *capacity > 0) inflater->is_between_blocks = (inflater->zlib.data_type & 0xff) == 0x80;
     if (result == CW_Z_OK || result == CW_Z_BUF_ERROR || result == CW_Z_STREAM_END) return true;
     inflater->problem = result == CW_Z_MEM_ERROR ? "out of memory" : inflater->zlib.msg;

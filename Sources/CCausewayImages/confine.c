@@ -57,7 +57,7 @@ static const char *filter_calls(void) {
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         CW_ALLOW(SYS_read), CW_ALLOW(SYS_write), CW_ALLOW(SYS_exit_group), CW_ALLOW(SYS_exit),
-        // The allocator.
+        // System calls for memory, locks, random numbers, time and signals.
         CW_ALLOW(SYS_brk), CW_ALLOW(SYS_munmap), CW_ALLOW(SYS_mremap), CW_ALLOW(SYS_madvise), CW_ALLOW(SYS_futex),
         CW_ALLOW(SYS_getrandom), CW_ALLOW(SYS_clock_gettime), CW_ALLOW(SYS_rt_sigprocmask), CW_ALLOW(SYS_rt_sigreturn),
         CW_ALLOW_DATA(SYS_mmap), CW_ALLOW_DATA(SYS_mprotect),

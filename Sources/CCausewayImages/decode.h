@@ -11,7 +11,7 @@ struct cw_image_job {
     const struct cw_image_request *request;
     const uint8_t *bytes;
     struct cw_image_reply reply;
-    /// Owned by the job. NULL before the size is known.
+    /// The decoded pixels, owned by the job. NULL before the size is known.
     uint8_t *pixels;
     char message[512];
 };

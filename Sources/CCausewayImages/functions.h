@@ -25,7 +25,7 @@ struct cw_jpeg_errors {
     int trace_level;
     long num_warnings;
     const char *const *tables[2];
-    // Space for the library's other fields, which need less.
+    // Space for the library's other fields. They need less space than this array.
     long reserved[8];
 };
 

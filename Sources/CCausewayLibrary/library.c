@@ -55,8 +55,9 @@ void *cw_open_library(const char *name) {
         void *library = open_in(folders[index], strlen(folders[index]), name);
         if (library != NULL) return library;
     }
-    // The system's cache may list more directories, so use dlopen's own search. It begins with the program's search path, which must not
-    // contain the name.
+    // The system's cache may list more directories, so use dlopen's own search. It begins with the program's search
+    // path, which often contains the program's own directory. So fail if that directory contains a file with the
+    // library's name.
     if (strchr(name, '/') == NULL && lies_beside_program(name)) {
         // This call always fails. It sets the message that dlerror returns.
         return dlopen("/nonexistent/library-of-the-system", RTLD_NOW);

@@ -32,7 +32,8 @@ static int release_program(struct dl_phdr_info *program, size_t size, void *cont
         uintptr_t first = (start + page - 1) / page * page, end = (start + part->p_memsz) / page * page;
         if (first < end) madvise((void *)first, end - first, MADV_DONTNEED);
     }
-    // Stop after the first entry, which is the program itself: libraries share their pages with other processes.
+    // Stop after the program itself, which dl_iterate_phdr reports first. The libraries after it share their pages with
+    // other processes.
     return 1;
 }
 
@@ -46,7 +47,8 @@ void cw_keep_memory_small(void) {
 
 void cw_keep_freed_memory(void) {
 #ifdef __GLIBC__
-    // By default both thresholds grow with the largest freed block. Setting them makes them constant.
+    // By default, the mmap threshold and the trim threshold grow with the largest freed block. Setting them makes them
+    // constant.
     mallopt(M_MMAP_THRESHOLD, 1 << 20);
     mallopt(M_TRIM_THRESHOLD, 4 << 20);
 #endif

@@ -114,8 +114,8 @@ int cw_tcp_information(int fd, cw_tcp_info *out) {
     return 0;
 }
 
-// The kernel's interface since 5.16, which older headers lack. The block has a header with the program's entry size,
-// then the entries.
+// The kernel's interface for Multipath TCP subflows, since Linux 5.16. Older headers lack it. The buffer for getsockopt
+// has a header, in which the program states the size of its entries, and then the entries.
 enum { MULTIPATH_LEVEL = 284, MULTIPATH_TCP_INFO = 2, MULTIPATH_ADDRESSES = 3 };
 
 struct subflows_head {

@@ -26,7 +26,7 @@ struct orphan {
     char *stack;
     bool leaves_session;
     bool has_descriptor;
-    // Written by the new processes, which share the memory until the program runs.
+    // The new processes write the next two fields. They share this memory until the program runs.
     int process;
     volatile int error;
 };

@@ -71,7 +71,7 @@ static int wait_for(int epoll, struct epoll_event *raw, int capacity, int64_t ti
 #ifdef SYS_epoll_pwait2
     static _Atomic bool lacks_precision;
     if (timeout_ns > 0 && timeout_ns < precise_ns && !lacks_precision) {
-        // The layout of the system call, independent of the C library's timespec.
+        // The timeout as the system call expects it. The C library's timespec may have another layout.
         struct { int64_t seconds, nanoseconds; } timeout = {0, timeout_ns};
         long count = syscall(SYS_epoll_pwait2, epoll, raw, capacity, &timeout, NULL, 0);
         if (count >= 0 || (errno != ENOSYS && errno != EPERM)) return (int)count;

@@ -34,7 +34,8 @@ struct start {
 
 static int run(void *context) {
     struct start *start = context;
-    // Move both above the standard streams, so that dup2 overwrites neither. Only dup2's results are inherited.
+    // Move both descriptors, `channel` and `nothing`, above the standard streams, so that dup2 overwrites neither of
+    // them. The program inherits only the descriptors that dup2 makes.
     int channel = fcntl(start->channel, F_DUPFD_CLOEXEC, 3);
     int nothing = fcntl(start->nothing, F_DUPFD_CLOEXEC, 3);
     if (channel >= 0 && nothing >= 0 && dup2(channel, 0) == 0 && dup2(nothing, 1) == 1 && dup2(nothing, 2) == 2) {

@@ -11,7 +11,7 @@ static const char install_hint[] =
 static char problem[768];
 static bool is_loaded;
 static pthread_once_t load_once = PTHREAD_ONCE_INIT;
-// Both live as long as the process, like the libraries.
+// The two digest functions live as long as the process, like the libraries.
 static EVP_MD *md4;
 static EVP_MD *md5;
 
@@ -31,7 +31,7 @@ static void load_now(void) {
     } else if (md5 == NULL) {
         snprintf(problem, sizeof problem, "NTLM needs MD5, which the configuration of OpenSSL does not permit.");
     }
-    // A connection would otherwise report these errors as its own.
+    // Clear OpenSSL's errors. Otherwise a connection would report the errors from loading as its own.
     cw_ERR_clear_error();
 }
 

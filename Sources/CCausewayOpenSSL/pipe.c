@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// A byte queue. Consumed bytes stay in the buffer until the remaining bytes must be moved for another reason.
+/// A byte queue. Consumed bytes stay in the buffer until the queue is empty, or until more space is needed at the end.
 struct buffer {
     uint8_t *bytes;
     size_t start;

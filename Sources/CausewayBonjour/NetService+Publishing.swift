@@ -59,7 +59,8 @@ extension NetService {
         case .registered(let name):
             self.name = name
             delegate?.netServiceDidPublish(self)
-        // Report nothing: either another event with a new name or a failure follows, or the program stopped the registration.
+        // Do not report the removal. Unless the program stopped the registration, another event follows: either the
+        // registration has a new name, or it has failed.
         case .removed: break
         case .failed, .portTaken:
             end()

@@ -126,7 +126,7 @@ extension ServiceDiscovery {
 
         /// Starts a registration.
         ///
-        /// - Parameter handler: Called on the engine's loop.
+        /// - Parameter handler: Called on the event loop that runs multicast DNS.
         init(
             _ service: ServiceDescription, type: String,
             _ handler: @escaping @Sendable (Result<Identity, NWError>) -> Void
@@ -150,7 +150,8 @@ extension ServiceDiscovery {
             case .failed, .portTaken:
                 state.withLock { $0.id = nil }
                 handler(.failure(event == .failed ? .dns(-65_548) : .posix(.EADDRINUSE)))
-            // Report nothing: either another event with a new name or a failure follows, or the program stopped the registration.
+            // Do not report the removal. Unless the program stopped the registration, another event follows: either the
+            // registration has a new name, or it has failed.
             case .removed: break
             }
         }

@@ -3,8 +3,8 @@ internal import CausewayXML
 
 /// Converts an encoding of the C library to UTF-8.
 ///
-/// Opens only encodings that documents on the web use. Otherwise a document could choose the code that the C library
-/// loads.
+/// Only encodings that documents on the web use can be opened. Otherwise a document could select the conversion module
+/// that the C library loads and runs.
 package final class EncodingConversion: CharacterConversion {
     private let handle: UnsafeMutableRawPointer
     private var rest: [UInt8] = []
@@ -48,8 +48,9 @@ package final class EncodingConversion: CharacterConversion {
         return malformed
     }
 
-    /// The C library's encoding names, by the names in documents. If browsers read a name as a larger encoding (GB 2312
-    /// as GB 18030), the larger encoding is used.
+    /// Maps the encoding names in documents to the C library's names. Browsers treat some encodings as a larger
+    /// encoding that contains them, for example GB 2312 as GB 18030. For these names, the table has the larger
+    /// encoding.
     private static let names: [String: String] = {
         var names: [String: String] = [
             "gb2312": "GB18030", "gbk": "GB18030", "gb18030": "GB18030", "x-gbk": "GB18030", "big5": "BIG5",

@@ -1,8 +1,8 @@
 /// The common interface of state machines without I/O. ARCHITECTURE.md lists the laws that these machines obey.
 ///
-/// The owner reports events, performs the resulting actions in order, and calls ``takeActions(dueAt:)`` at
-/// ``deadline``. Times are measured from a fixed instant that the owner chooses. Each conforming type needs a
-/// `MachineTrial`; `Scripts/check-machines` checks this.
+/// A machine's driver is the code that does the I/O. It reports events, performs the resulting actions in order, and
+/// calls ``takeActions(dueAt:)`` at ``deadline``. Times are measured from a fixed instant that the driver chooses. Each
+/// conforming type needs a `MachineTrial`; `Scripts/check-machines` checks this.
 package protocol StateMachine: ~Copyable {
     associatedtype Action
 
@@ -36,7 +36,7 @@ extension ReturningMachine where Self: ~Copyable {
     package mutating func takeActions(dueAt now: Duration) -> [Action] { advance(to: now) }
 }
 
-/// A machine that queues the actions that result from events, until the owner takes these actions.
+/// A machine that keeps the actions that result from events in a queue. ``takeActions()`` removes them.
 package protocol QueueingMachine: StateMachine, ~Copyable {
     /// Advances the machine's time to `now`. Adds the actions that are due to the queue.
     mutating func advance(to now: Duration)

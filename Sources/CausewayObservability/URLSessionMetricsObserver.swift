@@ -38,7 +38,7 @@ public struct URLSessionMetricsObserver: URLSessionTaskObserver {
         init(_ meter: Meter) { self.meter = meter }
 
         func add(_ difference: Int) {
-            // Set under the lock, so that the meter's latest value is the current count.
+            // Set the meter while the count is locked, so that the latest value of the meter is the current count.
             count.withLock { count in
                 count += difference
                 meter.set(count)

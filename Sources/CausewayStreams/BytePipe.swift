@@ -105,8 +105,8 @@ final class BytePipe: Sendable {
     /// Ends writing with a failure. Bytes already written can still be read. Only the first failure is stored.
     func fail(_ failure: NWError) { change { $0.failure = $0.failure ?? failure } }
 
-    /// Blocks the thread until the condition is true. The condition is checked at first and after each change of the
-    /// pipe.
+    /// Blocks the thread until the condition is true. The condition is checked before the thread blocks, and again
+    /// after each change of the pipe.
     func wait(until isTrue: () -> Bool) {
         while true {
             let sleeper = DispatchSemaphore(value: 0)

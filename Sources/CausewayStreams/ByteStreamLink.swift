@@ -19,7 +19,7 @@ final class ByteStreamLink: StreamLink {
         case idle
         case writing
         case writingEnd
-        /// The end was sent.
+        /// The end of the stream was sent.
         case ended
     }
 
@@ -39,7 +39,8 @@ final class ByteStreamLink: StreamLink {
         outbound.observe { [weak self] in self?.pumpOut() }
     }
 
-    /// Closes the byte stream if the streams were released before it was closed, for example without being opened.
+    /// Closes the byte stream if it is still open, for example because the program has released the stream pair without
+    /// opening it.
     deinit { close(isInterrupted: true) }
 
     func open(_ core: StreamCore) {
@@ -57,7 +58,7 @@ final class ByteStreamLink: StreamLink {
         switch direction {
         case .input: inbound.abandon()
         case .output:
-            // Send the end even if the streams were never opened.
+            // Send the end of the stream even if the streams were never opened.
             state.withLock { $0.isOpen = true }
             outbound.finish()
         }

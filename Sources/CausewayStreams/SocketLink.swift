@@ -17,7 +17,8 @@ final class SocketLink: StreamLink {
         /// Whether the link has ended: both streams are closed, and nothing remains to be sent.
         var isOver = false
         var closed: Set<Side> = []
-        /// Cancel closures for the active Dispatch sources. A closure is removed when its source no longer uses the descriptor.
+        /// For each active Dispatch source, a closure that cancels the source. A closure is removed when its source no
+        /// longer uses the descriptor.
         var waits: [Side: @Sendable () -> Void] = [:]
         /// The descriptors to close when no Dispatch source uses them.
         var held: [CInt] = []

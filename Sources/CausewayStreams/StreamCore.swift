@@ -126,11 +126,11 @@ final class StreamCore: Sendable {
         for place in places { place.wake() }
     }
 
-    /// Delivers one event. Further events are delivered in later turns of the run loop, so that a busy stream does not
+    /// Delivers one event. Further events follow in later iterations of the run loop, so that a busy stream does not
     /// block the run loop.
     ///
     /// Reads the pipe's state under the lock. An earlier snapshot could show bytes that a read has consumed meanwhile.
-    /// The delegate would get an event for these, but none for later bytes.
+    /// The delegate would then get an event for the consumed bytes, and no event for bytes that arrive later.
     private func tell() {
         let next = state.withLock { state -> Unchecked<(Stream?, (any StreamDelegate)?, Stream.Event?)> in
             // Return the stream and the delegate even if there is no event. These may be the last references. They must
@@ -151,7 +151,8 @@ final class StreamCore: Sendable {
 
 /// The transport behind a stream pair: a connection, a socket, or the pipe in a bound pair.
 protocol StreamLink: Sendable {
-    /// Called when either stream is opened. When the link is ready, it calls `opened()` on the core.
+    /// Called when either stream is opened. When the link is ready, the link must call ``StreamCore/opened()`` on
+    /// `core`.
     func open(_ core: StreamCore)
     func closed(_ direction: StreamCore.Direction)
     /// Calls `body` once, when all content of the output stream was sent or can no longer be sent.

@@ -5,8 +5,8 @@
 /// only add to the queue. The state machine's lock also protects this queue. The type is `public` only because the
 /// compiler does not specialize `package` types across modules.
 @frozen public struct ActionLine<Action: Sendable>: Sendable {
-    /// The added actions. Most state machines perform all actions before the next call. The queue is then empty, and
-    /// `add` stores its argument without a copy.
+    /// The added actions. Most state machines perform all actions before `add` is called again. The queue is then
+    /// empty, and `add` stores its argument without a copy.
     @usableFromInline var actions: [Action] = []
     /// The number of actions already removed from the front.
     @usableFromInline var position: Int32 = 0

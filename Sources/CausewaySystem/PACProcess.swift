@@ -2,7 +2,8 @@ internal import CCausewayPAC
 
 /// A sandboxed process that evaluates one proxy script.
 package enum PACProcess {
-    /// Why scripts cannot run, with the package to install; `nil` if they can. Loads the script engine on first use.
+    /// The reason why scripts cannot run, and the package to install; `nil` if scripts can run. Loads the script engine
+    /// on first use.
     package static var problem: String? { loaded }
     private static let loaded: String? = cw_script_load().map { String(cString: $0) }
 

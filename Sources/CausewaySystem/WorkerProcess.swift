@@ -91,6 +91,6 @@ package final class WorkerProcess: Sendable {
 }
 
 extension Duration {
-    /// The milliseconds beyond the whole seconds.
+    /// The part of this duration below one second, in whole milliseconds.
     fileprivate var milliseconds: Int64 { components.attoseconds / 1_000_000_000_000_000 }
 }

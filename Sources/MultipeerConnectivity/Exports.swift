@@ -1,4 +1,5 @@
-// Programs for Apple platforms import only this module, and use Foundation types as well as certificate types in `didReceiveCertificate`.
+// Re-export Foundation and the certificate types. Programs for Apple platforms import only this module, but they use
+// Foundation types, and certificate types in `didReceiveCertificate`.
 @_exported public import Foundation
 @_exported public import class Causeway.SecCertificate
 @_exported public import class Causeway.SecIdentity

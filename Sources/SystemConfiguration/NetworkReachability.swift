@@ -71,8 +71,9 @@ public final class SCNetworkReachability: Sendable {
         HostFinding.isOfLink(name) ? linkFlags : flags(of: .everywhere(), tellsDirect: false)
     }
 
-    /// Returns the flags for a name without an answer. If no DNS server answers, the name may still exist; on the link,
-    /// the name's owner would answer.
+    /// Returns the flags for a name whose lookup got no answer. If no DNS server answers, the name may still exist, so
+    /// the result is the flags of the default route. A name in `local` counts as unreachable, because its owner would
+    /// answer on the link.
     private static func unansweredFlags(of name: String) -> SCNetworkReachabilityFlags {
         HostFinding.isOfLink(name) ? [] : flags(of: HostFinding.unknown)
     }

@@ -100,7 +100,8 @@ final class ReachabilityFollower: Sendable {
         state.withLock { state in if state.target === target { state.known = presumed } }
         findFlags()
         let watch = PathQuery.follow { [weak self] in
-            // The network monitor calls this on an event loop, and a search may read the resolver files.
+            // Continue on another queue. The network monitor calls this closure on an event loop, which must not block,
+            // but a search may read the resolver files.
             DispatchQueue.global().async { [weak self] in self?.findFlags() }
         }
         let unwanted = state.withLock { state -> PathQuery.Watch? in

@@ -43,7 +43,7 @@ public let kSCStatusMaxLink = 3_006
 public let kSCStatusReachabilityUnknown = 4_001
 /// The status: the connection's service is not available.
 public let kSCStatusConnectionNoService = 5_001
-/// The status: the connection is not of interest.
+/// The status: information on the connection is not available at this time.
 public let kSCStatusConnectionIgnore = 5_002
 
 /// The status of the latest failed call, per thread.

@@ -136,7 +136,7 @@ typedef struct cw_outgoing {
     uint16_t segment;
     /// The byte with DSCP and ECN; -1 for the socket's default.
     int16_t traffic_class;
-    /// Null on a connected socket.
+    /// The destination; null on a connected socket.
     const cw_address *peer;
     /// Source address and interface for a wildcard socket. Family 0 or interface 0 leave the choice to the kernel.
     uint8_t local_family;

@@ -33,7 +33,8 @@ typedef struct cw_ring_packet {
     uint32_t seconds, nanoseconds;
     uint16_t vlan, vlan_type;
     bool has_vlan, checksum_pending;
-    /// The values of a cooked header: 0 to this host, 1 broadcast, 2 multicast, 3 to another host, 4 outgoing.
+    /// The packet's direction, as numbered in a Linux cooked capture header: 0 to this host, 1 broadcast, 2 multicast,
+    /// 3 to another host, 4 outgoing.
     uint8_t direction;
     uint16_t hardware, protocol;
     uint32_t interface;

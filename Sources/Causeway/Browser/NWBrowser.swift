@@ -66,8 +66,8 @@ public final class NWBrowser: CustomDebugStringConvertible, Sendable {
 
     /// Stops browsing. The state `cancelled` is the final callback. A cancelled browser cannot be started again.
     public func cancel() {
-        // End the life cycle first. If a concurrent call of `start(queue:)` has not stored its search yet, that call then detects the end
-        // and stops the search.
+        // End the life cycle before the search. A concurrent call of `start(queue:)` may not have stored its search
+        // yet. That call then sees that the life cycle has ended, and stops its search itself.
         lifecycle.end(in: .cancelled) { [self] in browseResultsChangedHandler = nil }
         browse.withLock { $0.take() }?.stop()
     }

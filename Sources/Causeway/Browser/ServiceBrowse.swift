@@ -35,8 +35,8 @@ final class ServiceBrowse: Sendable {
         var hasEnded = false
     }
 
-    /// The results already reported to the program. A separate lock protects them: while a large result set is built,
-    /// the engine's loop does not wait.
+    /// The results that the program has already received. They have their own lock, so that an event loop does not wait
+    /// while a large result set is built.
     private struct Reported {
         var byName: [DNSName: NWBrowser.Result] = [:]
         var results: Set<NWBrowser.Result> = []
@@ -101,7 +101,7 @@ final class ServiceBrowse: Sendable {
         return DNSName("_sub", in: domain).flatMap { DNSName(subtype, in: $0) }
     }
 
-    // MARK: On the engine's loop
+    // MARK: On an event loop
 
     private func heard(_ event: RecordChanges) {
         guard event.interface.map(allows) ?? true else { return }

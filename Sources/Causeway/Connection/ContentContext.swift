@@ -5,7 +5,8 @@ extension NWConnection {
     /// In the content context of received content, only ``isFinal`` and the metadata are meaningful.
     ///
     /// Counterpart: macOS 10.14, iOS 12.
-    // SAFETY: all stored properties are immutable and `Sendable`, here and in the subclass for groups.
+    // SAFETY: all stored properties are immutable and `Sendable`, in this class and in its subclass
+    // `NWConnectionGroup.Message`.
     public class ContentContext: @unchecked Sendable {
         /// The message's metadata: either objects, or a datagram's header fields.
         private enum Metadata {
@@ -37,8 +38,9 @@ extension NWConnection {
 
         private let metadata: Metadata
 
-        /// Tracks the message in the send queues. `nil` for received content and for content contexts that all
-        /// connections share: content sent with a shared content context is always a separate message.
+        /// Identifies the message in the send queues and records its progress. `nil` for received content, and for
+        /// content contexts that all connections share. Content sent with a shared content context is always a separate
+        /// message.
         package let ticket: MessageTicket?
 
         /// Creates the content context for a message to send.

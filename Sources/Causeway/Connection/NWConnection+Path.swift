@@ -89,7 +89,7 @@ extension NWPath {
 
     /// Creates the path to an endpoint, or the default path.
     ///
-    /// - Parameter idleInterfaces: Interfaces without a route, for a path that is not satisfied.
+    /// - Parameter idleInterfaces: Interfaces without a route. The new path lists them if `path` has no usable route.
     package init(_ path: PathEvaluation, endpoint: NWEndpoint? = nil, idleInterfaces: [NWInterface] = []) {
         self.init(
             status: path.isSatisfied ? .satisfied : .unsatisfied,

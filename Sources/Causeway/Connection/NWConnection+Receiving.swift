@@ -9,13 +9,15 @@ extension NWConnection {
     /// message or stream is complete, and the error.
     typealias Completion = @Sendable (Data?, ContentContext?, Bool, NWError?) -> Void
 
-    /// Receives at least `minimumIncompleteLength` bytes, or fewer at the end of the message or stream, and at most `maximumLength` bytes.
+    /// Receives at least `minimumIncompleteLength` bytes, or fewer at the end of the message or stream, and at most
+    /// `maximumLength` bytes.
     ///
     /// Several receives may be pending; each completes once, in call order. A length below 1 counts as 1.
     ///
-    /// While no receive is pending, a connection without protocols above TCP reads no data from the kernel. TLS and other protocols read
-    /// ahead until their buffers are full, usually 64 KiB before and 64 KiB after decoding for each protocol. When the kernel's buffer is
-    /// full, TCP closes the receive window, and the peer must stop sending (flow control).
+    /// While no receive is pending, a connection without protocols above TCP reads no data from the kernel. TLS and
+    /// other protocols read ahead until their buffers are full. Each protocol usually buffers up to 64 KiB of encoded
+    /// data and 64 KiB of decoded data. When the kernel's buffer is full, TCP closes the receive window, and the peer
+    /// must stop sending (flow control).
     @preconcurrency public func receive(
         minimumIncompleteLength: Int, maximumLength: Int,
         completion:

@@ -33,7 +33,8 @@ extension NWConnection {
 
     private func makeEstablishmentReport() -> EstablishmentReport? {
         guard driver.isEstablished else { return nil }
-        // A connection from a listener has a record only of the handshakes above the transport. Without such protocols, the duration is 0.
+        // For a connection from a listener, only the handshakes of protocols above the transport, such as TLS, are
+        // recorded. Without such protocols there is no record, and the establishment takes 0 seconds in the report.
         guard let facts = driver.establishment else { return EstablishmentReport(duration: 0) }
         let interval = facts.previousAttempts == 0 ? .zero : facts.attemptStarted - facts.started
         return EstablishmentReport(
@@ -146,8 +147,8 @@ extension Duration {
 }
 
 extension NWConnection.EstablishmentReport.Resolution.Source {
-    /// Converts the origin of an address. Addresses from the hosts file count as cached answers, and so do the
-    /// addresses of names such as `localhost`.
+    /// Converts the origin of an address to the source that a report names. An address from the hosts file counts as a
+    /// cached answer. The address of a name such as `localhost` counts as a cached answer too.
     fileprivate init(_ origin: AddressOrigin) {
         switch origin {
         case .host, .cache: self = .cache

@@ -31,7 +31,8 @@ extension NWConnection {
     }
 
     func enqueue(_ content: Data?, _ context: ContentContext, _ isComplete: Bool, _ waiter: SendWaiter) {
-        // Notify the driver after the content is queued, so that the driver finds the content.
+        // Call `contentCame()` after the content is queued. This call can start to establish the connection, and the
+        // first packet can then carry the content.
         defer { driver.contentCame() }
         if let channel = driver.channel { return enqueue(content, context, isComplete, waiter, on: channel) }
         let outbound = Outbound(
@@ -82,8 +83,8 @@ extension NWConnection {
 }
 
 extension SendWaiter {
-    /// Returns a waiter that also calls the metadata's pong handler if the message is not sent. Returns the same waiter
-    /// if the metadata has no pong handler.
+    /// Returns a handler for the result of a send call. If the message is not sent, this handler also calls the
+    /// metadata's pong handler. Returns `self` if the metadata has no pong handler.
     func abandoning(_ metadata: [any StageMetadata]) -> SendWaiter {
         guard metadata.contains(where: { ($0 as? WebSocketMetadata)?.pingToken != nil }) else { return self }
         return .callback { failure in

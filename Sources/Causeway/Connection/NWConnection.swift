@@ -50,7 +50,8 @@ public final class NWConnection: Sendable {
         self.init(to: .hostPort(host: host, port: port), using: parameters)
     }
 
-    /// Creates a connection with an existing driver, which comes from a listener or a group.
+    /// Creates a connection for an existing driver, the object that runs a connection. A listener or a group supplies
+    /// the driver.
     init(_ driver: ConnectionDriver, _ destination: Destination, parameters: NWParameters) {
         self.destination = destination
         self.parameters = parameters
@@ -65,12 +66,12 @@ public final class NWConnection: Sendable {
     /// The queue passed to ``start(queue:)``; `nil` before the start.
     public var queue: DispatchQueue? { driver.queue }
 
-    /// Ends the connection gracefully: pending requests complete with `ECANCELED`, the transport closes, and
-    /// `cancelled` is the final callback. Later calls have no effect.
+    /// Ends the connection gracefully. Pending receive calls complete with `ECANCELED`, the transport closes, and the
+    /// report of the state `cancelled` is the final callback. Later calls have no effect.
     ///
-    /// Content that the kernel has accepted is still sent to the peer. Protocols above the transport, such as TLS and
-    /// WebSocket, first send the queued content, for at most two seconds. All other content that was not reported as
-    /// processed is lost.
+    /// The kernel still sends the content that it has accepted. Protocols above the transport, such as TLS and
+    /// WebSocket, first send the queued content, for at most two seconds. All other content is lost, and its send calls
+    /// complete with `ECANCELED`.
     public func cancel() { driver.cancel(.graceful, observer: self) }
 
     /// Ends the connection at once: TCP sends a reset.
@@ -131,8 +132,8 @@ extension NWConnection {
         }
     }
 
-    /// Starts to observe the path if `isWanted` is `true` and the connection is already ready. The new handler is then
-    /// first called with the current path.
+    /// Starts to observe the path if `isWanted` is `true` and the connection is already ready. The first report to the
+    /// program's handlers then describes the current path.
     private func followPath(_ isWanted: Bool) {
         if isWanted, case .ready = driver.state { driver.followPath() }
     }

@@ -3,8 +3,8 @@ internal import CausewayRuntime
 internal import CausewaySystem
 internal import FoundationEssentials
 
-/// Forwards a framer's calls of ``NWProtocolFramer/Instance`` methods to the framer's stage. After the connection has
-/// ended, the calls have no effect.
+/// Forwards a framer's calls of ``NWProtocolFramer/Instance`` methods to its `FramerStage`, the state machine that
+/// buffers the framer's input and output. After the connection has ended, the calls have no effect.
 extension FramerDelegate: FramerHost {
     func markReady() { act(isAnswer: true) { $0.markReady() } }
 
@@ -85,10 +85,11 @@ extension FramerDelegate: FramerHost {
         guard place.insert(try context.layer(for: options)) else { throw .posix(.EINVAL) }
     }
 
-    /// Calls `body` with the stage.
+    /// Calls `body` with the framer's state machine.
     ///
-    /// - Parameter isAnswer: Whether this call restarts the time limit for the handshakes of the protocols above. A
-    ///   call that reads input must not restart the limit.
+    /// - Parameter isAnswer: Whether this call restarts the time limit for the stack's handshakes. Pass `true` only
+    ///   when the framer reports that its handshake has ended. A call that reads input must not restart the limit,
+    ///   because a slow peer could then keep a handshake open forever.
     @discardableResult
     private func act<Result: Sendable>(
         isAnswer: Bool = false, _ body: @Sendable (inout FramerStage) -> Result

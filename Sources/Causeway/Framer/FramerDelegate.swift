@@ -43,7 +43,7 @@ final class FramerDelegate: ProgramDelegate {
         guard case .call(let call)? = event as? FramerEvent else { return }
         if call.kind == .start { begin(at: place) }
         let (instance, held) = life.withLock { ($0.instance, $0.framer) }
-        // The stage requests `start` before any other call.
+        // The first call is always `start`. `begin(at:)` then creates both objects, so each call finds them.
         guard let instance, let framer = held?.value else { return }
         perform(call, framer, instance, at: place)
     }

@@ -18,7 +18,7 @@ extension NWConnection {
         self.init(extracted)
     }
 
-    /// Creates a connection from an extracted driver.
+    /// Creates a connection to one peer of a group. The group supplies the connection's driver.
     convenience init(_ extracted: NWConnectionGroup.Extracted) {
         self.init(extracted.driver, .init(peer: extracted.peer), parameters: extracted.parameters)
     }

@@ -113,7 +113,7 @@ extension NWConnectionGroup {
 }
 
 extension Bool {
-    /// Returns the Boolean value, and sets the variable to `false`.
+    /// Sets the variable to `false`, and returns its previous value.
     fileprivate mutating func take() -> Bool {
         defer { self = false }
         return self

@@ -3,11 +3,13 @@ internal import CausewaySystem
 internal import CausewayTypes
 
 extension NWParameters {
-    /// Returns a group plan with a copy of these parameters. Later changes to the parameters do not affect the plan.
+    /// Returns a multicast group's configuration, with a copy of these parameters. Later changes to the parameters do
+    /// not affect the configuration.
     ///
-    /// - Throws: `.posix(.ENOTSUP)` for a tunnel, for a program-defined descriptor class and for protocols above UDP; `.posix(.EINVAL)` for
-    ///   a transport other than UDP, for a source whose address family differs from that of a group, and for a local port that differs from
-    ///   the groups' port.
+    /// - Throws: `.posix(.ENOTSUP)` if `descriptor` is not an ``NWMulticastGroup``, and for protocols above UDP.
+    ///   `.posix(.EINVAL)` in three cases: the transport is not UDP, the source and a group have different address
+    ///   families, or the local port is set and differs from the groups' port. Also the errors of
+    ///   ``makeSocketSettings(usesProxies:)``.
     package func makeGroupPlan(for descriptor: any NWGroupDescriptor) throws(NWError) -> GroupPlan {
         guard let multicast = descriptor as? NWMulticastGroup else { throw .posix(.ENOTSUP) }
         let settings = try makeSocketSettings()

@@ -3,7 +3,7 @@ internal import CausewaySystem
 /// Limits a listener's open connections. Connections above the limit wait in the kernel's accept queue.
 package final class ConnectionPlaces: Sendable {
     private let listener: NWListener
-    /// The number of ended connections for which the listener's limit has not been raised yet.
+    /// The number of connections that have ended since the listener's limit was last raised.
     private let freed = LockedValue(0)
 
     /// - Parameter count: The maximum number of open connections. Create this object before the listener starts.
@@ -20,8 +20,8 @@ package final class ConnectionPlaces: Sendable {
         }
     }
 
-    /// Raises the listener's limit by the number of ended connections, if the limit is 0. Call this when a connection
-    /// has arrived.
+    /// Lets the listener accept one new connection for each ended connection, if its limit has reached 0. The limit
+    /// decreases with each accepted connection. Call this when a connection has arrived.
     package func refill() { freed.withLock { give(&$0) } }
 
     /// Raises the limit only when it is 0: the listener decrements it on each accept, and a concurrent write would lose a decrement.

@@ -11,7 +11,8 @@ final class ListenerAdvertisement: Sendable {
         var port: UInt16?
         var service: NWListener.Service?
         var registration: RegistrationID?
-        /// Whether a `follow()` call is registering the service. That call stores the registration identifier.
+        /// Whether a `follow()` call is registering the service at the moment. Only that call stores the registration
+        /// identifier; other `follow()` calls return at once.
         var isRegistering = false
         var hasEnded = false
     }
@@ -23,7 +24,7 @@ final class ListenerAdvertisement: Sendable {
 
     /// - Parameters:
     ///   - failed: Called when the service cannot be registered, or when its registration is lost.
-    ///   - report: Called on the engine's loop when the service was registered or withdrawn.
+    ///   - report: Called when the service was registered or withdrawn, on the event loop that runs multicast DNS.
     init(
         failed: @escaping @Sendable (NWError) -> Void,
         _ report: @escaping @Sendable (NWListener.ServiceRegistrationChange) -> Void

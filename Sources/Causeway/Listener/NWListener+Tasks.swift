@@ -37,7 +37,8 @@ extension NWListener {
         driver.start(on: nil, observer: self)
         let served = ServedConnections(body)
         await withTaskCancellationHandler {
-            // Run the task on the accepting loop, so that starting a connection wakes no other thread.
+            // Run this task on the event loop that accepts connections. Starting a connection then wakes no other
+            // thread.
             await withTaskExecutorPreference(driver.executor) {
                 await Self.serve(
                     accepted, served, startsConnections: startsConnections, finishesConnections: finishesConnections)
@@ -118,9 +119,10 @@ private final class AcceptedConnections: Sendable {
     }
 }
 
-/// The connections whose tasks are running.
+/// The connections that are being served, each by its own task.
 ///
-/// The task group cancels these tasks together; ``cancelRequests()`` then ends the tasks' pending requests.
+/// The task group cancels these tasks together. ``cancelRequests()`` then ends the receive and send calls for which the
+/// tasks wait.
 private final class ServedConnections: Sendable {
     private struct Places {
         var taken: [NWConnection?] = []
@@ -132,8 +134,8 @@ private final class ServedConnections: Sendable {
 
     init(_ body: @escaping @Sendable (NWConnection) async -> Void) { self.body = body }
 
-    /// Adds a connection and returns its index in the list. Call this in the connection's task, which becomes the home
-    /// task of the connection's flow: ``cancelRequests()`` ends only a home task's requests.
+    /// Adds a connection and returns its index in the list. Call this in the connection's task: ``cancelRequests()``
+    /// ends only the receive and send calls of that task.
     func add(_ connection: NWConnection) -> Int32 {
         connection.driver.flow.makeHome()
         return places.withLock { places in

@@ -188,8 +188,8 @@ extension NWListener {
 
     /// Calls the registration handler on the listener's queue, ordered with the state changes.
     ///
-    /// During ``run(startsConnections:finishesConnections:_:)`` the listener has no queue. The handler then runs on the
-    /// thread that calls this method, and passes the change to a task.
+    /// During ``run(startsConnections:finishesConnections:_:)`` the listener has no queue, so the calling thread runs
+    /// the handler directly. The handler that ``NetworkListener`` sets only passes the change to a task.
     func registered(_ change: ServiceRegistrationChange) {
         let tell: @Sendable () -> Void = { [weak self] in self?.handlers.withLock { $0.registration }?(change) }
         guard let queue else { return tell() }

@@ -92,7 +92,8 @@ public final class MigratingConnection: Sendable {
 
     /// Waits until the earlier exchanges have ended.
     ///
-    /// - Throws: `ECANCELED` if the task is cancelled first. The exchange then has no turn.
+    /// - Throws: `ECANCELED` if the task is cancelled first. In that case, the exchange must not run, and must not call
+    ///   ``endTurn()``.
     private func takeTurn() async throws {
         let id = state.withLock { state in
             state.lastTurn += 1

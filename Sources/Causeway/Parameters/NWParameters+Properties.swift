@@ -67,9 +67,9 @@ extension NWParameters {
 
     /// Whether to allow a local endpoint that is in use or was in use recently. Default `false`.
     ///
-    /// Sets `SO_REUSEADDR` and `SO_REUSEPORT`. For the socket of an IPv4 multicast group, sets `SO_REUSEPORT` only if
-    /// binding fails without it: with this option the kernel may deliver a packet to a socket that has not joined the
-    /// packet's group.
+    /// The value `true` sets the socket options `SO_REUSEADDR` and `SO_REUSEPORT`. For an IPv4 multicast group, the
+    /// socket gets `SO_REUSEPORT` only if binding fails without this option. With `SO_REUSEPORT`, the kernel may
+    /// deliver a packet to a socket that has not joined the packet's group.
     public var allowLocalEndpointReuse: Bool {
         get { storage.withLock { $0.local.allowsReuse } }
         set { storage.withLock { $0.local.allowsReuse = newValue } }

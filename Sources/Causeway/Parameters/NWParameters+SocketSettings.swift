@@ -4,9 +4,11 @@ import CausewaySystem
 extension NWParameters {
     /// Returns the socket settings for these parameters' current values.
     ///
-    /// - Throws: `.posix(.EINVAL)` for contradictory or invalid values; `.posix(.ENOTSUP)` for unimplemented protocols and unavailable
-    ///   protections (proxies for groups and listeners, encrypted or validated names). A required protection is never omitted silently.
-    /// - Parameter usesProxies: Whether the caller routes through the privacy context's proxies, with ``makeRoutes(to:)``.
+    /// - Throws: `.posix(.EINVAL)` for contradictory or invalid values. `.posix(.ENOTSUP)` for a protocol that is not
+    ///   implemented, and for a required protection that is not available: encrypted DNS, DNSSEC validation, or proxies
+    ///   if `usesProxies` is `false`. A required protection is never omitted silently.
+    /// - Parameter usesProxies: Whether the caller connects through the privacy context's proxies, with
+    ///   ``makeRoutes(to:)``. Groups and listeners do not.
     package func makeSocketSettings(usesProxies: Bool = false) throws(NWError) -> SocketSettings {
         let values = values
         try values.requireWhatExists(usesProxies: usesProxies)
@@ -16,8 +18,8 @@ extension NWParameters {
         settings.ip.priority = values.serviceClass.socketPriority
         settings.tcp.isMultipath = settings.transport == .tcp && values.multipathServiceType != .disabled
         let protocols = defaultProtocolStack.applicationProtocols
-        // Without protocols above TCP, the SYN would carry the program's content, so the program must set
-        // `allowFastOpen` too.
+        // Without protocols above TCP, the SYN would carry the program's own content. The TCP option `enableFastOpen`
+        // alone is then not enough: the program must also set `allowFastOpen`.
         settings.tcp.fastOpen = settings.tcp.fastOpen && (values.allowFastOpen || !protocols.isEmpty)
         settings.defersConnect =
             protocols.last is NWProtocolTLS.Options || protocols.last is NWProtocolWebSocket.Options
@@ -55,7 +57,8 @@ extension NWParameters.LocalBinding {
             return SocketAddress(address, port: port.rawValue)
         case .hostPort(.ipv6(let address), let port):
             guard version == .v4 else { return SocketAddress(address, port: port.rawValue) }
-            // The unspecified address only selects a port. It is therefore also valid for IPv4.
+            // The address `::` only selects a port, so an IPv4 socket can use `0.0.0.0` instead. Any other IPv6 address
+            // is an error.
             guard address.high == 0, address.low == 0 else { throw .posix(.EINVAL) }
             return SocketAddress(IPv4Address(bits: 0), port: port.rawValue)
         case .unix(let path):

@@ -21,7 +21,7 @@ public struct NWPath: Equatable, CustomDebugStringConvertible, Sendable {
 
     private let details: Details
 
-    /// Values behind the computed properties.
+    /// Stores the values that the path's computed properties return.
     private struct Details: Equatable, Sendable {
         var unsatisfiedReason: UnsatisfiedReason
         var isConstrained: Bool

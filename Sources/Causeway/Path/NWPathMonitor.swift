@@ -95,7 +95,8 @@ extension NWPathMonitor: AsyncSequence {
     public __consuming func makeAsyncIterator() -> NWPathMonitor.Iterator {
         let (paths, feed) = AsyncStream.makeStream(of: NWPath.self, bufferingPolicy: .bufferingNewest(1))
         let end = FeedEnd(feed)
-        // After the monitor was cancelled, its path watch does not keep the new listener, so the stream ends at once.
+        // If the monitor was already cancelled, `watch` does not store the listener closure. The closure is then
+        // released together with `end`, which ends the stream.
         if let id = watch.listen({ path in end.feed.yield(path) }) {
             feed.onTermination = { [watch] _ in watch.forget(id) }
         }
@@ -127,7 +128,8 @@ extension NWPathMonitor: AsyncSequence {
 @available(*, unavailable)
 extension NWPathMonitor.Iterator: Sendable {}
 
-/// Ends an iterator's stream when the path watch releases the iterator's listener.
+/// Ends the stream of one iterator when this object is released. Only the iterator's listener closure keeps this
+/// object, so the stream ends when the path monitor releases the closure.
 private final class FeedEnd: Sendable {
     let feed: AsyncStream<NWPath>.Continuation
 

@@ -19,7 +19,7 @@ package protocol AuthenticationContext: AnyObject, Sendable {
     func next(_ token: [UInt8]?, then: @escaping @Sendable (String?) -> Void)
 }
 
-/// The authentication of one connection. Its first message may already exist.
+/// The authentication of one proxy connection, with its first message if that message was already created.
 package struct BegunAuthentication: Sendable {
     package let context: any AuthenticationContext
     /// The first `Proxy-Authorization` value; `nil` if the authentication context has not created it yet.

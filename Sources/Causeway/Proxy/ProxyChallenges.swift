@@ -28,12 +28,14 @@ package final class ProxyChallenges: Sendable {
     }
 
     private struct State {
-        /// The latest refusal for each tunnel destination, so that concurrent loads do not see each other's refusals.
+        /// The proxy's latest refusal for each tunnel destination. With one entry per destination, concurrent requests
+        /// to different destinations do not read each other's refusals.
         var refusals: [String: Refusal] = [:]
         /// The challenges that the next connection answers in its first request.
         var unanswered: [String] = []
         var credential: ProxyConfiguration.Credential?
-        /// Authenticates later connections with a multi-message scheme.
+        /// Authenticates new connections to the proxy with a scheme that needs several messages, such as NTLM; `nil` if
+        /// no such scheme is set.
         var authenticator: (any ConnectionAuthenticator)?
         /// Authentications whose first message already exists. Each new connection takes one of them.
         var begun: [BegunAuthentication] = []

@@ -240,7 +240,8 @@ extension ProxyConfiguration {
         try passage(to: destination, for: destination, isForwarding: isForwarding)
     }
 
-    /// Returns the steps to `destination`: the final destination `end`, or the next proxy in a chain.
+    /// Returns the steps that connect to `destination` through this proxy. `destination` is either the final
+    /// destination `end` or the next proxy in a chain.
     private func passage(
         to destination: TunnelDestination, for end: TunnelDestination, isForwarding: Bool
     ) throws(NWError) -> [ProxyStep] {

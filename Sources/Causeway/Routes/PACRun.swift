@@ -64,10 +64,11 @@ final class PACRun: Sendable {
         cancel?()
     }
 
-    /// Stores a closure for cancelling the current step, or calls it immediately if the run was already cancelled.
+    /// Stores the closure that cancels the current step of this run. If the run has already ended or was cancelled,
+    /// calls the closure immediately.
     ///
-    /// - Parameter unlessHeld: Whether to keep a closure that is already stored, because the next step may have started
-    ///   and stored its own closure.
+    /// - Parameter unlessHeld: Whether a closure that is already stored stays. Pass `true` if the next step may have
+    ///   started and stored its own closure.
     private func hold(_ cancel: @escaping @Sendable () -> Void, unlessHeld: Bool = false) {
         let isWanted = state.withLock { state in
             guard state.completion != nil else { return false }

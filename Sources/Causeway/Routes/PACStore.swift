@@ -7,7 +7,8 @@ internal import CausewaySystem
 /// Thread-safe.
 final class PACStore: Sendable {
     typealias Outcome = Result<DocumentFetch.Document, RouteProblem>
-    /// Prepares a fetch. After its start, the fetch calls the closure once, unless it is cancelled first.
+    /// Creates a fetch without starting it. The started fetch calls the given closure once with the outcome, unless the
+    /// fetch is cancelled first.
     typealias Fetcher =
         @Sendable (
             PACLocation, PathLimits, @escaping @Sendable (Outcome) -> Void
@@ -34,9 +35,9 @@ final class PACStore: Sendable {
     private struct State: Sendable {
         var entries: [Key: Entry] = [:]
         var fetches: [UInt64: Fetch] = [:]
-        /// The numbers of the current fetches. Later requests for the same script join the current fetch. When the
-        /// fetch ends, the script is cached. After ``forget(partition:)`` has removed a fetch from this list, the fetch
-        /// only answers the requests that had already joined.
+        /// For each script, the number of the fetch that later requests join. When this fetch ends, the script is
+        /// cached. ``forget(partition:)`` removes fetches from this dictionary. A removed fetch still answers the
+        /// requests that have joined it, but its script is not cached.
         var current: [Key: UInt64] = [:]
         var lastNumber: UInt64 = 0
 

@@ -17,10 +17,11 @@ public func SecCertificateCopyNotValidAfterDate(_ certificate: SecCertificate) -
     certificate.validity.map { Date(timeIntervalSince1970: Double($0.end)) }
 }
 
-/// Returns fields of a certificate: ``kSecOIDX509V1ValidityNotBefore`` and ``kSecOIDX509V1ValidityNotAfter``.
+/// Returns a certificate's validity dates: ``kSecOIDX509V1ValidityNotBefore`` and ``kSecOIDX509V1ValidityNotAfter``.
 ///
-/// The value of each is a dictionary with ``kSecPropertyKeyType``, ``kSecPropertyKeyLabel``, ``kSecPropertyKeyLocalizedLabel`` and
-/// ``kSecPropertyKeyValue``: a `Double`, in seconds since 2001-01-01 (`Date.timeIntervalSinceReferenceDate`).
+/// Each date is a dictionary with the keys ``kSecPropertyKeyType``, ``kSecPropertyKeyLabel``,
+/// ``kSecPropertyKeyLocalizedLabel`` and ``kSecPropertyKeyValue``. The value for ``kSecPropertyKeyValue`` is a
+/// `Double`: the seconds since 2001-01-01 (`Date.timeIntervalSinceReferenceDate`).
 ///
 /// - Parameters:
 ///   - certificate: The certificate to read.

@@ -139,8 +139,8 @@ extension SecKey {
 /// Two public keys, or two private keys, are equal if they have the same value, regardless of their origin. Certificate
 /// pinning needs this comparison.
 extension SecKey: Hashable {
-    /// Whether both keys are public, or both private, and have the same value. A malformed public key has the value of
-    /// its bytes; a malformed private key equals only itself.
+    /// Whether both keys are public, or both private, and have the same value. Malformed public keys are compared by
+    /// their bytes. A malformed private key equals only itself.
     public static func == (lhs: SecKey, rhs: SecKey) -> Bool {
         if lhs === rhs { return true }
         guard let likeness = lhs.likeness else { return false }

@@ -3,8 +3,8 @@ internal import FoundationEssentials
 
 // Each function stores its arguments. The TLS engine reads them when a connection is created.
 
-/// Returns whether two options have the same settings. Blocks are equal only if the same call set them, as in an
-/// options object and its copy.
+/// Returns whether two options objects have the same settings. Two blocks are equal only if one call has set both: an
+/// object and its copy have the same block until the program sets another one.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 @discardableResult

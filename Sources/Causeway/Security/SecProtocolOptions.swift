@@ -53,7 +53,8 @@ package struct SecProtocolBlock<Block>: Sendable, Equatable {
         self.queue = queue
     }
 
-    /// Whether the same call set both blocks, as in an options object and its copy.
+    /// Whether one call has set both blocks. An options object and its copy have such blocks until the program sets
+    /// another one.
     package static func == (lhs: Self, rhs: Self) -> Bool { lhs.block === rhs.block }
 }
 

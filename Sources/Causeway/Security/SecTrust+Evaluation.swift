@@ -6,7 +6,8 @@ extension SecTrust {
     /// Creates the trust object that a verify block receives, from the validation of the TLS engine.
     convenience init(_ trust: PeerTrust) {
         let host = trust.reference?.description
-        // If no certificate can name the host, use an empty name: validation then fails instead of accepting any name.
+        // `host` is `nil` if no certificate can contain the requested host. The empty name then makes validation fail.
+        // Without a name, validation would accept any certificate name.
         let policy = SecPolicy(.tls(isServer: trust.role == .server, hostName: host ?? ""))
         var values = Values(
             certificates: trust.certificates.map { SecCertificate(data: Data($0.der)) }, policies: [policy])

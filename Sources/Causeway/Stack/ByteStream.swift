@@ -11,7 +11,7 @@ package protocol ByteStream: Sendable {
     /// Sends bytes, and calls the completion when the stream has processed them. The caller waits for the completion
     /// before the next send.
     ///
-    /// - Parameter isFinal: Whether to end the sending direction after the content. Content with `isFinal` must be empty.
+    /// - Parameter isFinal: Whether to end the sending direction. In that case, `content` must be empty.
     func send(_ content: Data, isFinal: Bool, _ completion: @escaping @Sendable (NWError?) -> Void)
 
     /// Closes the stream gracefully, or aborts it if `isInterrupted` is `true`.

@@ -108,7 +108,8 @@ extension SecureByteStream: StageAccess {
         apply { machine, _ in
             machine.withStage { stage -> Result? in
                 guard var wanted = stage as? Stage else { return nil }
-                // `wanted` is a copy, but it shares engine and state by reference, so `body` changes the original stage.
+                // `wanted` is a copy of the stage. Copies share one TLS engine and its state, so `body` also changes
+                // the original stage.
                 return body(&wanted)
             }
         }

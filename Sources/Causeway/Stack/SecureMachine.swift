@@ -3,13 +3,14 @@ internal import CausewayTLS
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// The state machine for TLS over a byte stream. Its events are the owner's calls and the results of the stream below.
+/// The state machine for TLS over a byte stream. Its events are the calls of ``SecureByteStream``, and the results of
+/// sends and receives on the stream that carries the TLS records.
 struct SecureMachine: Sendable {
     typealias Reader = @Sendable (ByteArrival) -> Void
     typealias Writer = @Sendable (NWError?) -> Void
 
     enum Action: Sendable {
-        /// Pass a stage event to the delegate.
+        /// Pass a TLS event to the delegate, for example a certificate chain to evaluate.
         case attend(TLSEvent)
         /// Receive at most this number of bytes from the stream below, and report the result with ``SecureMachine/arrived(_:at:)``.
         case receive(Int)
@@ -92,7 +93,8 @@ struct SecureMachine: Sendable {
         if phase == .closing { finishClosing(isInterrupted: true) }
     }
 
-    /// Passes the program's answer, or a handshake step's result, to the stage.
+    /// Calls `body` with the TLS stage. In `body`, the stage receives the program's decision, such as trust in the
+    /// peer, or the result of a handshake step.
     mutating func withStage<Result>(_ body: (inout TLSStage) -> Result) -> Result {
         let result = body(&stage)
         pump()

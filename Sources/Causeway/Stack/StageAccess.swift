@@ -9,8 +9,8 @@ protocol StageAccess: Sendable {
         as type: Stage.Type, _ body: @Sendable (inout Stage) -> Result
     ) -> Result?
 
-    /// Calls `body` with the stage. Pass `true` as `isAnswer` if the program has answered a stage event: this restarts the time limit for
-    /// the peer.
+    /// Calls `body` with the stage. Pass `true` as `isAnswer` if `body` passes the program's answer to a question of
+    /// the stage. The time limit for the stack's handshakes then begins again.
     @discardableResult
     func withStage<Stage: ProtocolStage, Result: Sendable>(
         as type: Stage.Type, isAnswer: Bool, _ body: @Sendable (inout Stage) -> Result

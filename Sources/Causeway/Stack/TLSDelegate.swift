@@ -34,7 +34,7 @@ package final class TLSDelegate: StageDelegate, MetadataSource {
         handle(event, at: place)
     }
 
-    /// Handles a stage event.
+    /// Handles an event of the TLS stage, such as a handshake step to run or a certificate chain to evaluate.
     func handle(_ event: TLSEvent, at place: any StageAccess) {
         switch event {
         case .step(let step):

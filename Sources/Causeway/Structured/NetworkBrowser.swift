@@ -105,8 +105,8 @@ public final class NetworkBrowser<Provider>: Sendable, CustomDebugStringConverti
             @escaping @isolated(any) @Sendable ([Provider.Endpoint]) async throws ->
             NetworkBrowser<Provider>.RunResult<Return>
     ) async throws -> Return {
-        // SAFETY: `sending` affects only compiler checks. The closure's value is returned to the caller of `run`, which also supplies the
-        // closure, so no other code shares it.
+        // SAFETY: the cast only adds `sending` to the closure's type, which affects nothing but compiler checks. The
+        // caller of `run` supplies the closure and receives the closure's result, so no other code shares the result.
         try await browse(unsafeBitCast(handler, to: Visitor<Return>.self))
     }
 

@@ -25,10 +25,12 @@ package struct StackLayers: Sendable {
         return layers
     }
 
-    /// Adds an element that follows the top element in a builder list, and the elements below the added element.
+    /// Adds one element of a builder list, and then the elements below it. Call this for each element after the top
+    /// element.
     ///
-    /// The element replaces the transport or network options, or the application protocol with the same definition. An
-    /// application protocol with a new definition is added below the other application protocols.
+    /// A transport or network element replaces the current transport or network options. An application protocol
+    /// replaces the application protocol with the same definition. If there is none, the new protocol is added below
+    /// the other application protocols.
     package mutating func adopt(_ element: any StackElement) {
         switch element.layer {
         case .internet(let options): internet = options

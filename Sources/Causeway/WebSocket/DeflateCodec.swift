@@ -123,8 +123,8 @@ private final class Inflater {
 
     var isBetweenBlocks: Bool { cw_inflater_is_between_blocks(handle) }
 
-    /// Decompresses bytes. A correct peer never refers to bytes outside the window. Such a reference is an error only
-    /// if zlib no longer has these bytes; zlib still has all bytes that it wrote in the same call.
+    /// Decompresses bytes. A correct peer refers only to bytes within the window. If a peer refers to older bytes, zlib
+    /// reports an error only if these bytes are gone. All bytes that zlib wrote in the same call are still there.
     func decompress(_ bytes: ArraySlice<UInt8>, atMost limit: Int) -> WebSocketInflation {
         let room = max(1, min(limit, max(512, bytes.count * Self.expectedRatio)))
         var (consumed, produced, isValid) = (bytes.count, room, true)

@@ -19,7 +19,7 @@ package struct CallTable<Peer: Hashable & Sendable, Waiter: Sendable>: Sendable 
     /// Returns the number of calls waiting for a peer.
     package func count(of peer: Peer) -> Int { counts[peer] ?? 0 }
 
-    /// The earliest deadline of a call. The table's owner ends the calls whose deadline has passed.
+    /// The earliest deadline of all calls; `nil` without calls. When it has passed, call ``expire(at:)``.
     package var earliestDeadline: Duration? { calls.values.lazy.map(\.deadline).min() }
 
     /// Adds a call, and returns its number. Numbers are not reused.

@@ -3,7 +3,8 @@ package struct ActorService<Peer: Hashable & Sendable>: Hashable, Sendable {
     package let peer: Peer
     /// The call number, chosen by the peer.
     package let call: UInt64
-    /// Distinguishes calls with equal numbers before and after a peer left.
+    /// A number that is different for each call. If a peer leaves and joins again, it may use a call number again. The
+    /// two calls then differ in this property.
     let serial: UInt64
 }
 
@@ -70,8 +71,8 @@ package struct ServiceTable<Peer: Hashable & Sendable>: Sendable {
         return true
     }
 
-    /// Marks a call as cancelled by the peer. Returns the service if its task must be cancelled. The service still
-    /// counts until ``end(_:)``.
+    /// Marks a peer's call as cancelled by the peer. Returns the call if its task must be cancelled. The call still
+    /// counts towards the peer's maximum number of calls until ``end(_:)``.
     mutating func cancel(_ call: UInt64, of peer: Peer) -> Service? {
         guard let service = accounts[peer]?.services[call], let state = states[service] else { return nil }
         switch state {
@@ -86,7 +87,8 @@ package struct ServiceTable<Peer: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Removes a peer that left. Returns its services, whose tasks must be cancelled, in call order.
+    /// Removes a peer that left, together with its unanswered calls. Returns these calls in call order. The caller must
+    /// cancel their tasks.
     mutating func endAll(of peer: Peer) -> [Service] {
         guard let account = accounts.removeValue(forKey: peer) else { return [] }
         for service in account.services.values { states[service] = nil }

@@ -103,7 +103,8 @@ extension ActorFrame {
         case .described: return .described(try input.text())
         case .refused:
             let number: UInt8 = try input.integer()
-            // A later version's unknown reason is still a refusal.
+            // A later version of the protocol may send a reason that is unknown here. The reply still means that the
+            // call was refused.
             return .refused(ActorRefusal(rawValue: number) ?? .unsupported, try input.text())
         case nil: throw ActorFrameError(message: "unknown kind of reply \(kind)", offset: offset)
         }

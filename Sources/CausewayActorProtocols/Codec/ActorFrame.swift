@@ -96,7 +96,7 @@ package enum ActorRefusal: UInt8, CaseIterable, Sendable {
 
 /// A published actor.
 package struct ActorListing: Hashable, Sendable {
-    /// The key and type for lookup.
+    /// The name of a published actor: a key and an actor type. Programs look up actors by this name.
     package struct Name: Hashable, Sendable {
         package var key: String
         /// The actor type's name, qualified with its module.

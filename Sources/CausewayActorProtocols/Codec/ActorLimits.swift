@@ -15,7 +15,7 @@ package struct ActorLimits: Equatable, Sendable {
     package static let argumentCount = 64
     /// Maximum size in bytes for a target, key, type name or description.
     package static let textByteCount = 1_024
-    /// Maximum number of answered greetings per membership.
+    /// Maximum number of greetings that the local system answers between a peer's arrival and its departure.
     static let greetingCount = 4
     /// The longest timeout of a call: about a century. A program may give the maximum of `Duration`, to which no time can be added.
     private static let longestTimeout = Duration.seconds(36_525 * 86_400)

@@ -5,7 +5,8 @@ package struct ActorDirectory<Peer: Hashable & Sendable>: Sendable {
         /// The peer whose system has the actor; `nil` for the local system.
         package let peer: Peer?
         package let actor: UInt64
-        /// Changes when an actor is withdrawn and published again.
+        /// A number that is different each time an actor is published. It shows that an actor was withdrawn and
+        /// published again.
         package let serial: UInt64
     }
 

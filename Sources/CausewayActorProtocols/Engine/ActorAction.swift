@@ -1,4 +1,4 @@
-/// An action for an ``ActorEngine``'s owner.
+/// An action that an ``ActorEngine`` requests from the code that runs it.
 package enum ActorAction<Peer: Hashable & Sendable, Waiter: Sendable>: Sendable {
     /// Send a frame to a member.
     case send(ActorFrame, to: Peer)

@@ -2,8 +2,8 @@ internal import CausewayMachines
 
 /// The actor protocol without I/O: one local system's outgoing calls, its peers' calls, and published actors.
 ///
-/// After every method call, perform the actions from ``takeActions()``, and call ``advance(to:)`` at ``deadline``.
-/// Times are measured from any fixed instant. The owner serializes all calls.
+/// After every method call, perform the actions from ``takeActions()``. Call ``advance(to:)`` at ``deadline``. Make
+/// only one call at a time. Times are durations since one instant, which can be chosen freely.
 package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendable {
     package typealias Action = ActorAction<Peer, Waiter>
 
@@ -165,7 +165,7 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
         case .hello(let version, let wantsAnswer): greeted(peer, version, wantsAnswer)
         case .call(let call): called(call, peer, byteCount: bytes.count)
         case .reply(let number, let reply):
-            // A reply after timeout or cancellation finds no waiter.
+            // After a timeout or a cancellation, the call is no longer in the table, so its reply is ignored.
             if let waiter = calls.end(number, of: peer) { actions.append(.resume(waiter, .reply(reply))) }
         case .cancel(let number):
             if let service = services.cancel(number, of: peer) { actions.append(.stop(service)) }

@@ -1,7 +1,8 @@
 internal import CausewayWire
 
 extension LinkBridge {
-    /// Services and hosts found on one link, and their registrations' state on the other link.
+    /// The services and hosts that the bridge has found on one link. Each service's state includes its registration on
+    /// the other link.
     struct Link: Sendable {
         /// A bridge's mark on a service that it registered: a PTR record under the subtype ``LinkBridge/mark``.
         private struct Mark: Sendable {
@@ -16,7 +17,8 @@ extension LinkBridge {
         /// service.
         private static let memory: Duration = .seconds(10)
 
-        /// For each found service, the type and subtype names that list it.
+        /// For each service found on this link, the names of the PTR records that point to it: its type and its
+        /// subtypes.
         private var found: [DNSName: Set<DNSName>] = [:]
         /// Services that a bridge registered on this link, with their marks.
         private var marked: [DNSName: Mark] = [:]
@@ -52,7 +54,8 @@ extension LinkBridge {
             return true
         }
 
-        /// Returns a service that the limit has excluded, if a place for it has just become free; otherwise `nil`.
+        /// Returns a found service that was left out because of `limit`, if a removed service has just made space for
+        /// one more. Otherwise returns `nil`.
         func excluded(by limit: Int) -> DNSName? {
             guard services.count == limit - 1 else { return nil }
             return found.keys.lazy.filter { services[$0] == nil }.min(by: LinkBridge.precedes)
@@ -73,11 +76,11 @@ extension LinkBridge {
             return (old, services[name]?.target)
         }
 
-        /// Returns a service's records for the other side; `nil` if its host has no routable address, or while the
-        /// service's own records are incomplete.
+        /// Returns the records for registering a service on the other link. Returns `nil` if the service's host has no
+        /// routable address, or while the service's own records are incomplete.
         ///
-        /// The result includes the host's address records, so the service is not announced before the host's name has
-        /// passed probing too.
+        /// The result includes the host's address records, so the host's name is probed together with the service name.
+        /// The service is announced only after both names have passed probing.
         func records(of name: DNSName, _ service: Service, at now: Duration) -> [DNSRecord]? {
             guard let (alias, addresses) = host(of: service),
                 let records = service.records(as: name, on: alias, at: now)
@@ -104,14 +107,15 @@ extension LinkBridge {
             services[name]?.ended(blockedUntil: end)
         }
 
-        /// Removes the service's mark if that has expired, and the time at which the rate limit permits its
-        /// registration.
+        /// Removes the mark, the sign that a bridge registered the service, if the mark has expired. Also removes the
+        /// time until which the rate limit has postponed the service's registration.
         mutating func tidy(_ name: DNSName, at now: Duration) {
             if marked[name]?.isOver(at: now) == true { marked[name] = nil }
             services[name]?.postponed(until: nil)
         }
 
-        /// Returns times at which the service may need another review. The caller ignores past times.
+        /// Returns times at which the bridge may have to register, update or withdraw the service. The caller ignores
+        /// past times.
         func moments(of name: DNSName) -> [Duration] {
             var moments = services[name]?.moments ?? []
             if let end = marked[name]?.end { moments.append(end) }

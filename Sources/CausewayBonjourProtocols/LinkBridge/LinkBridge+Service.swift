@@ -35,7 +35,8 @@ extension LinkBridge {
 
         var isRegistered: Bool { phase == .probing || phase == .bridged }
 
-        /// Times at which the service may need another review. The caller ignores past times.
+        /// Times at which the bridge may have to register, update or withdraw the service. The caller ignores past
+        /// times.
         var moments: [Duration] {
             var moments = [found + Self.textPatience]
             if case .blocked(let end) = phase { moments.append(end) }
@@ -49,12 +50,12 @@ extension LinkBridge {
             return target
         }
 
-        /// Returns the service's records for the other side, except PTR records with its own name; `nil` if there is no
-        /// SRV record, or while the TXT record may still arrive.
+        /// Returns the service's records for the other link, except the PTR records that point to the service. Returns
+        /// `nil` if there is no SRV record, or while the TXT record may still arrive.
         ///
         /// - Parameters:
         ///   - name: The service name.
-        ///   - host: The host's name on the other side.
+        ///   - host: The host's name on the other link.
         ///   - now: The current time.
         func records(as name: DNSName, on host: DNSName, at now: Duration) -> [DNSRecord]? {
             guard let location = locations.last,
@@ -107,8 +108,8 @@ extension LinkBridge {
 
         /// Processes the end of the registration.
         ///
-        /// - Parameter end: When to try the name again, because another host uses it; `nil` if the service can be
-        ///   registered again.
+        /// - Parameter end: If another host uses the name, the time at which to try the name again. `nil` if the
+        ///   service can be registered again.
         mutating func ended(blockedUntil end: Duration? = nil) {
             phase = end.map { Phase.blocked(until: $0) } ?? .waiting
             told = []

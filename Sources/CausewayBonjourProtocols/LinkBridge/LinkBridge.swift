@@ -3,14 +3,17 @@ package import CausewayWire
 
 /// Makes services on one multicast DNS link visible on another, similar to a discovery proxy (RFC 8766).
 ///
-/// For each configured service type the bridge queries the source link continuously, and registers the found services
-/// on the other link until they disappear. The bridge does no I/O and reads no clock. Its owner performs the actions,
-/// reports query and registration results, and calls ``advance(to:)`` at ``deadline``.
+/// For each configured service type, the bridge queries the source link continuously. It registers the found services
+/// on the other link until they disappear. The bridge does no I/O and reads no clock. The code that runs the bridge
+/// performs its actions, reports query and registration results, and calls ``advance(to:)`` at ``deadline``.
 ///
-/// Three rules prevent loops between several bridges on the same links. First, a bridge lists its registrations under a
-/// subtype, ``mark``, and no bridge registers services that are listed there. Second, no bridge registers a name that
-/// already exists on the link. Third, each link's ``MulticastLink`` must ignore its own messages
-/// (``MulticastLink/hearsItself``), so that no service returns to its source link.
+/// Three rules prevent loops between several bridges on the same links:
+///
+/// - With each service, a bridge also registers a PTR record under the subtype ``mark``. No bridge registers a service
+///   that has such a record.
+/// - No bridge registers a name that already exists on the link.
+/// - Each link's ``MulticastLink`` must ignore its own messages (``MulticastLink/hearsItself`` is `false`), so that no
+///   service returns to its source link.
 package struct LinkBridge: Sendable {
     /// One of the two links that the bridge connects.
     package enum Side: Int, Hashable, Sendable, CaseIterable {
@@ -19,7 +22,7 @@ package struct LinkBridge: Sendable {
         package var other: Side { self == .near ? .far : .near }
     }
 
-    /// An action for the bridge's owner.
+    /// An action or a report of the bridge, for the code that runs the bridge.
     package enum Action: Equatable, Sendable {
         case ask(DNSQuestion, on: Side)
         case stop(DNSQuestion, on: Side)
@@ -27,7 +30,7 @@ package struct LinkBridge: Sendable {
         case register([DNSRecord], DNSName, on: Side)
         case update([DNSRecord], DNSName, on: Side)
         case withdraw(DNSName, on: Side)
-        /// The service's names passed probing on this side, so queriers there can find it.
+        /// The service's names have passed probing on this link. Queriers on the link can now find the service.
         case bridged(DNSName, on: Side)
         /// Queriers on this side can no longer find the service: it was withdrawn or lost a name.
         case ended(DNSName, on: Side)
@@ -57,7 +60,7 @@ package struct LinkBridge: Sendable {
     private let sources: Set<Side>
     private let serviceLimit: Int
     private var links: [Side: Link] = [.near: Link(), .far: Link()]
-    /// Each service's next review time.
+    /// The next time at which to check each service: whether to register, update or withdraw it on the other link.
     private var due = DeadlineIndex<Place>()
     private var pace = RegistrationPace()
     private var actions: [Action] = []
@@ -135,7 +138,9 @@ package struct LinkBridge: Sendable {
 
     // MARK: Lists
 
-    /// Processes a PTR record, which can be a service's mark or list a service. Other records are ignored.
+    /// Processes a PTR record that points to a service. Under the subtype ``mark``, the record means that a bridge
+    /// registered the service. Under a configured type or subtype, it means that the service exists. Other records are
+    /// ignored.
     private mutating func listed(_ record: DNSRecord, _ side: Side, at now: Duration) {
         guard case .name(let name) = record.data, name.firstLabel != nil else { return }
         if let type = marks[record.name], name.droppingFirst() == type {
@@ -157,7 +162,8 @@ package struct LinkBridge: Sendable {
         reconsider(name, at: now)
     }
 
-    /// Reviews the name on both links: whether a service may cross depends on the names found on the other link.
+    /// Checks both links' services with this name. A service may be registered on the other link only if its name is
+    /// free there, so a change on one link can affect both.
     private mutating func reconsider(_ name: DNSName, at now: Duration) {
         for side in Side.allCases { review(Place(name: name, side: side), at: now) }
     }
@@ -176,7 +182,8 @@ package struct LinkBridge: Sendable {
         if let target = service.target { leave(target, name, side) }
         links[side]?.remove(name)
         stop(name, [.srv, .txt], side)
-        // If the service limit has excluded other services, one of them now takes the free place.
+        // If other services were left out because of the service limit, add one of them in place of the removed
+        // service.
         guard let next = links[side]?.excluded(by: serviceLimit) else { return }
         adopt(next, side, at: now)
         review(Place(name: next, side: side), at: now)
@@ -206,8 +213,8 @@ package struct LinkBridge: Sendable {
         if links[side]?.leave(host, user) == true { stop(host, [.a, .aaaa], side) }
     }
 
-    /// Reviews a host's services, sorted by name: the rate limit permits the first services first, so the order must
-    /// not be random.
+    /// Checks a host's services, sorted by name, because the order must not be random: if the rate limit permits only
+    /// some registrations, it permits the first ones.
     private mutating func reviewUsers(of host: DNSName, _ side: Side, at now: Duration) {
         for user in links[side]?.users(of: host) ?? [] { review(Place(name: user, side: side), at: now) }
     }
@@ -239,7 +246,8 @@ package struct LinkBridge: Sendable {
         reviewUsers(of: host, place.side, at: now)
     }
 
-    /// Registers a service on the other link, updates its records there or withdraws it, and schedules the next review.
+    /// Checks a service. If necessary, registers it on the other link, updates its records there, or withdraws it.
+    /// Schedules the next check.
     private mutating func review(_ place: Place, at now: Duration) {
         links[place.side]?.tidy(place.name, at: now)
         pace.tidy(place, at: now)
@@ -276,11 +284,12 @@ package struct LinkBridge: Sendable {
         due[place] = moments.filter { $0 > now }.min()
     }
 
-    /// Whether the service has no bridge's mark, and so originates on its link, and its name is free on the other link.
+    /// Whether the service may be registered on the other link. The service must originate on its own link, where no
+    /// bridge has registered it, and its name must be free on the other link.
     private func mayCross(_ place: Place, _ service: Service, at now: Duration) -> Bool {
         guard links[place.side]?.isMarked(place.name, at: now) == false else { return false }
-        // Once this bridge has registered the service, its name needs no check here. If another host has a record with
-        // this name, the record is either identical or is reported as a conflict.
+        // If this bridge has already registered the service, do not check whether the name is free. If another host has
+        // a record with this name, the record is either identical or is reported as a conflict.
         return service.phase == .bridged || links[place.side.other]?.isFound(place.name) != true
     }
 
@@ -300,7 +309,7 @@ package struct LinkBridge: Sendable {
 
     package var deadline: Duration? { due.next }
 
-    /// Reviews the services whose review time has passed.
+    /// Checks the services whose next check is due.
     package mutating func advance(to now: Duration) {
         for place in due.takeDue(at: now) { review(place, at: now) }
     }

@@ -9,7 +9,8 @@ struct RegistrationPace: Sendable {
 
     /// The earliest time for any registration; `nil` before ``open(at:)``.
     private var opening: Duration?
-    /// Rate limiter: each registration moves this time forward by ``interval``, see ``start(of:at:)``.
+    /// The rate limiter's state, as a time. Each registration moves the time forward by ``interval``. If the time is
+    /// too far in the future, the next registration waits: see ``start(of:at:)``.
     private var paid: Duration = .zero
     /// Services that ended recently, with the time at which they may be registered again.
     private var resting: [LinkBridge.Place: Duration] = [:]

@@ -4,8 +4,9 @@ package import CausewayWire
 
 /// Chooses a link-local IPv4 address without a server and defends it against other hosts (RFC 3927).
 ///
-/// This type does no I/O and reads no clock: its owner reports the link state, packets and the time, performs the returned actions, and
-/// calls ``advance(to:)`` at ``deadline``. Early, late and repeated calls are harmless.
+/// This type does no I/O and reads no clock. The code that runs it reports the link state, packets and the time,
+/// performs the returned actions, and calls ``advance(to:)`` at ``deadline``. Early, late and repeated calls are
+/// harmless.
 package struct LinkLocalClaim: Sendable {
     package enum Action: Equatable, Sendable {
         /// Broadcast this message on the link.

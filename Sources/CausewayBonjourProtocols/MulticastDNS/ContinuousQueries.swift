@@ -28,8 +28,9 @@ struct ContinuousQueries: Sendable {
     private static let unicastWindow: Duration = .seconds(2)
     /// Another host's question suppresses this host's question if the latter is due within this time (RFC 6762 §7.3).
     private static let duplicateWindow: Duration = .seconds(1)
-    /// Additional delay for a question suppressed by another host's question. Without it, all hosts would ask again at
-    /// the same time. With it, the last querier is the first to ask again, and its question suppresses the others.
+    /// Additional random delay for a question that another host's question has suppressed. Without this delay, all
+    /// hosts would ask again at the same time. With the delay, the host that asked last asks first again, and its
+    /// question suppresses the other hosts' questions.
     private static let deference: Range<Duration> = .milliseconds(20)..<Duration.milliseconds(520)
 
     /// The state of a continuous question.
@@ -164,8 +165,8 @@ struct ContinuousQueries: Sendable {
         }
     }
 
-    /// Returns the questions to send now: those that are due, and `refreshed`. A question that was sent before keeps
-    /// its time; only new questions are sent early.
+    /// Returns the questions to send now: the due ones, and `refreshed`, whose known answers expire soon. A question
+    /// that is due soon is sent early only if it was never sent before.
     mutating func takeDue(
         with refreshed: Set<DNSQuestion>, _ unicast: UnicastResponses, at now: Duration
     ) -> [DNSQuestion] {

@@ -29,8 +29,8 @@ struct Goodbyes: Sendable {
 
     mutating func add(_ records: [DNSRecord]) { unsent += records }
 
-    /// Removes and returns the records that need a first goodbye, except those that are in `own` again. Schedules no
-    /// repeats.
+    /// Removes and returns the records that need a first goodbye. Leaves out records that are in `own`, because this
+    /// host has registered them again. Schedules no repeats.
     mutating func takeUnsent(besides own: OwnRecords) -> [DNSRecord] {
         defer { unsent = [] }
         return unsent.filter { own.held($0) == nil }

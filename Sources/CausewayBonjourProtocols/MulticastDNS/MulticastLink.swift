@@ -3,17 +3,18 @@ package import CausewayWire
 
 /// Multicast DNS on one link: querier and responder (RFC 6762).
 ///
-/// This type does no I/O and reads no clock. Its owner reports messages and the time, performs the actions from
-/// ``takeActions()`` after each report, and calls ``advance(to:)`` at ``deadline``. Early, late and repeated calls are
-/// harmless.
+/// This type does no I/O and reads no clock. The code that runs it reports messages and the time, performs the actions
+/// from ``takeActions()`` after each report, and calls ``advance(to:)`` at ``deadline``. Early, late and repeated calls
+/// are harmless.
 package struct MulticastLink: Sendable {
     private var querier: MulticastQuerier
     private var responder: MulticastResponder
     private var actions: [MulticastAction] = []
-    /// The latest time that the owner has reported; it never runs backwards.
+    /// The latest time passed to this type's methods. It never decreases.
     private var lastTime: Duration = .zero
-    /// Sent messages, with the number of copies still expected: multicast loopback delivers a message to its sender
-    /// too, once per address family. The oldest is dropped at ``echoLimit``.
+    /// The messages that this host has sent, each with the number of copies that it still expects to receive. Multicast
+    /// loopback also delivers a message to its sender, once per address family. At ``echoLimit`` messages, the oldest
+    /// one is dropped.
     private var echoes: [(bytes: [UInt8], left: Int)] = []
     private var echoLimit: Int { hearsItself ? 64 : 1_024 }
     /// Whether another process on this host has sent multicast messages from port 5353. Each unicast message then
@@ -40,7 +41,8 @@ package struct MulticastLink: Sendable {
     }
 
     /// Whether a socket had to use another port than 5353. Each query then accepts unicast responses for two seconds
-    /// (RFC 6762 §5.1). If no socket uses port 5353, the owner registers nothing.
+    /// (RFC 6762 §5.1). If no socket uses port 5353, other hosts' queries cannot arrive, so register nothing on this
+    /// link.
     package var isOneShot: Bool {
         get { querier.isOneShot }
         set { querier.socketsChanged(isOneShot: newValue) }
@@ -133,7 +135,8 @@ package struct MulticastLink: Sendable {
 
     /// Sends goodbyes and answers nothing until ``restart(at:)``, because the host is about to sleep (RFC 6762 §10.1).
     ///
-    /// - Parameter isRepresented: Whether a sleep proxy answers in the meantime. In this case only unregistered records get goodbyes.
+    /// - Parameter isRepresented: Whether a sleep proxy answers in the meantime. In this case, goodbyes are sent only
+    ///   for records that this host has already removed.
     package mutating func sleep(isRepresented: Bool = false, at now: Duration) {
         reach(now)
         actions += responder.sleep(isRepresented: isRepresented)
@@ -190,8 +193,8 @@ package struct MulticastLink: Sendable {
         var seen: Set<DNSQuestion> = []
         if message.questions.count > 1 { message.questions.removeAll { !seen.insert($0).inserted } }
         guard message.flags.contains(.isResponse) else {
-            // A query from this host, received over the other address family or sent by another process, does not show
-            // which records other hosts know.
+            // A query with `isSelf` comes from this host: over the other address family, or from another process. Such
+            // a query does not show which records other hosts know.
             if !isSelf { querier.overheard(message, arrival, at: now) }
             actions += responder.asked(message, arrival, at: now)
             return
@@ -240,7 +243,7 @@ package struct MulticastLink: Sendable {
 
     /// Processes a sent message as if it had been received, so that this host finds its own services even if multicast loopback fails.
     private mutating func hearOneself(_ bytes: [UInt8]) {
-        // The limit can have become lower than the count.
+        // Setting ``hearsItself`` can lower ``echoLimit`` below the number of stored messages.
         if echoes.count >= echoLimit { echoes.removeFirst(echoes.count - echoLimit + 1) }
         echoes.append((bytes, familyCount))
         guard hearsItself, let message = try? DNSMessage(parsing: bytes.span) else { return }

@@ -4,8 +4,8 @@ internal import CausewayWire
 
 /// A link's querier: continuous queries and the record cache (RFC 6762 §5).
 ///
-/// The querier does no I/O and reads no clock. Its owner reports messages and the time, and collects messages and
-/// changes.
+/// The querier does no I/O and reads no clock. ``MulticastLink`` reports messages and the time to it. The querier
+/// returns the messages to send, and the changes of answers to report.
 struct MulticastQuerier: ReturningMachine, Sendable {
     typealias Action = MulticastAction
 
@@ -121,8 +121,8 @@ struct MulticastQuerier: ReturningMachine, Sendable {
         var added: [DNSRecord] = []
         var removed: [DNSRecord] = []
         var related: Set<DNSName> = []
-        // One flush per name and type is enough: the message's other records with this name and type are inserted
-        // below.
+        // Flush the cached records once per name and type. The next loop inserts the message's records, so a second
+        // flush for the same name and type would have no effect.
         var flushed: Set<RecordCache.Key> = []
         for records in [message.answers, message.authorities, message.additionals] {
             for record in records where record.flushesCache && isWanted(record, related) {
@@ -146,7 +146,8 @@ struct MulticastQuerier: ReturningMachine, Sendable {
         return changes(added: added, removed: removed) + denials(in: message, at: now)
     }
 
-    /// Restarts the query series of settled questions whose unique answer has left the cache.
+    /// Queries again for questions whose unique answer has left the cache. These questions had paused, because no other
+    /// answer was expected.
     private mutating func restartQueries(for removed: [DNSRecord], at now: Duration) {
         for record in removed where record.flushesCache {
             for question in queries.interested(in: record) where queries.isSettled(question) {
@@ -180,10 +181,12 @@ struct MulticastQuerier: ReturningMachine, Sendable {
 
     // MARK: Other hosts' queries
 
-    /// Processes another host's multicast query: its questions may suppress this host's own (RFC 6762 §7.3), and a
-    /// cached record may no longer exist if the query does not list it and no host answers with it (RFC 6762 §10.5).
+    /// Processes another host's multicast query. A question in it may suppress this host's own question (RFC 6762
+    /// §7.3). The query can also be a sign that a cached record no longer exists. This is so if the query does not list
+    /// the record as a known answer, and no host answers with the record (RFC 6762 §10.5).
     mutating func overheard(_ message: DNSMessage, _ arrival: MulticastArrival, at now: Duration) {
-        // Responses to legacy resolvers are unicast, and a probe asks for conflicts only: neither helps this host.
+        // Ignore queries whose responses do not help this host. Responses to legacy resolvers are unicast. A probe asks
+        // only for conflicting records.
         guard arrival.isFull, arrival.isMulticast, arrival.isOnLink, message.authorities.isEmpty else { return }
         if message.questions.isEmpty {
             let cache = cache
@@ -193,8 +196,9 @@ struct MulticastQuerier: ReturningMachine, Sendable {
         }
         let questions = message.questions.filter { !$0.acceptsUnicast && $0.recordClass == .internet }
         if message.flags.contains(.isTruncated) {
-            // More known answers follow, so it is not clear yet which known answers are missing. One of the messages
-            // may be lost, so a missing response to such a query proves nothing.
+            // The TC bit announces more known answers in other messages, so it is not clear yet which known answers are
+            // missing. One of the messages may be lost. A missing response to this query is therefore no sign that a
+            // record is gone.
             let ours = questions.filter { question in
                 queries.isDueSoon(question, at: now)
                     && message.answers.allSatisfy { !question.matches($0) || cache.holds($0, at: now) }

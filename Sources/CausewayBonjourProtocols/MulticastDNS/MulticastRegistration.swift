@@ -1,8 +1,8 @@
 internal import CausewayMachines
 internal import CausewayWire
 
-/// Records registered and removed together, and their state from the first probe to the final announcement
-/// (RFC 6762 §8).
+/// A set of records that are registered and removed together, with their state from the first probe to the final
+/// announcement (RFC 6762 §8).
 struct MulticastRegistration: Sendable {
     static let probeCount = 3
     static let probeInterval: Duration = .milliseconds(250)
@@ -36,7 +36,8 @@ struct MulticastRegistration: Sendable {
     private var wasForgiven = false
     /// Whether the registration lost a tie-break and waits before it probes again (RFC 6762 §8.2).
     private var isDeferred = false
-    /// Whether no other host can have the names, which are then not probed (RFC 6762 §8.1). A conflict disproves it.
+    /// Whether it is certain that no other host has the names, so that they need no probes (RFC 6762 §8.1). A conflict
+    /// sets this property to `false`.
     private var isKnownUnique: Bool
     /// Whether ``Action/established`` was returned since the latest probe.
     private var didReportEstablished = false
@@ -73,7 +74,7 @@ struct MulticastRegistration: Sendable {
         switch phase {
         case .announcing, .established:
             phase = isRenamed ? .probing(sent: 0, next: now) : .announcing(sent: 0, next: time)
-        // A pause after a conflict is not shortened.
+        // If probing waits after a conflict, a new name does not shorten the wait.
         case .probing(_, let next): if isRenamed { phase = .probing(sent: 0, next: max(now, next)) }
         case .asleep, .off: break
         }
@@ -190,8 +191,9 @@ struct MulticastRegistration: Sendable {
         }
         switch phase {
         case .probing(let sent, _):
-            // Another host uses the name. Responses before the first probe are ignored, because they cannot be replies
-            // to a probe. After a lost tie-break they count, because the winner now owns the name.
+            // Another host uses the name. A response before this host's first probe cannot be a reply to a probe, so it
+            // is ignored. After a lost tie-break, such a response is not ignored, because the other host now owns the
+            // name.
             guard sent > 0 || isDeferred, record.type != .nsec else { return .harmless }
             return isMulticast && !wasForgiven && !isDeferred ? .renewed(after: Self.deferral) : .lost
         case .announcing, .established:

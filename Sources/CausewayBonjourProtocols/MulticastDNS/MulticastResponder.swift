@@ -8,7 +8,7 @@ struct MulticastResponder: Sendable {
     private var registered = RegisteredRecords()
     private var responses = ResponseSchedule()
     private var starts = ProbeStarts()
-    /// Actions for the next ``advance(to:)``, which is then due at once.
+    /// Actions that the next ``advance(to:)`` call returns. While there are any, that call is due at once.
     private var urgent: [MulticastAction] = []
     /// Whether unicast responses can arrive at this process's socket.
     private var acceptsUnicast = true

@@ -58,7 +58,7 @@ package enum MulticastInterest: Sendable {
     case answer
 }
 
-/// An action for a ``MulticastLink``'s owner.
+/// An action that a ``MulticastLink`` requests from the code that runs it.
 package enum MulticastAction: Equatable, Sendable {
     /// Send a message to the multicast group.
     case send([UInt8])

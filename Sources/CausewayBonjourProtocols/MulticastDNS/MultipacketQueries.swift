@@ -3,8 +3,8 @@ internal import CausewayWire
 /// Other hosts' queries with known answers in several messages (RFC 6762 §7.2). A query is stored at most until its
 /// last message arrives.
 ///
-/// A question is stored only while it can suppress this host's own question: all its known answers so far are in the
-/// cache.
+/// A question is stored only while it can suppress this host's own question. For this, the cache must contain all known
+/// answers to the question that have arrived so far.
 struct MultipacketQueries: Sendable {
     private struct Pending: Sendable {
         var questions: [DNSQuestion]

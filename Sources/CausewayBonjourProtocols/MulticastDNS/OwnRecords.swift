@@ -18,7 +18,8 @@ struct OwnRecords: Sendable {
         static let searchedCount = 8
 
         var records: [DNSRecord] = []
-        /// For each record position, the number of registrations besides the first one that have the record.
+        /// The number of additional registrations that have a record, by record position. A record of a single
+        /// registration has no entry.
         var moreHolders: [Int: Int] = [:]
         /// Record positions by content hash. The table is empty if there are at most ``searchedCount`` records.
         var places: [Int: UInt32] = [:]
@@ -59,8 +60,9 @@ struct OwnRecords: Sendable {
         return name.moreHolders[place] != nil
     }
 
-    /// Returns this host's answers to the questions, which its own query must list as known answers. Otherwise other
-    /// hosts would expect a response, receive none, and remove the records from their caches (RFC 6762 §10.5).
+    /// Returns the records with which this host answers the questions. This host's own query must list them as known
+    /// answers. Otherwise other hosts would expect a response, receive none, and remove the records from their caches
+    /// (RFC 6762 §10.5).
     func knownAnswers(to questions: [DNSQuestion]) -> [DNSRecord] {
         questions.flatMap { question in
             self[question.name].filter { question.matches($0) }.map { record in

@@ -4,17 +4,17 @@ internal import DequeModule
 /// Limits the sending rate, so that the receivers' socket buffers do not overflow, for example when thousands of
 /// services are announced or queried at once.
 ///
-/// This type reads no clock. Multicast and unicast messages alternate. Other hosts' queries cannot make the multicast
-/// queue grow without limit, because each record is multicast at most once per second (RFC 6762 §6). This host's own
-/// queries can, because each lists all known answers, so the queue holds at most ``byteLimit`` bytes. The number of
-/// waiting unicast messages is limited, too: a peer that gets no reply asks again.
+/// This type reads no clock. Multicast and unicast messages alternate. Each record is multicast at most once per second
+/// (RFC 6762 §6), so other hosts' queries cannot make the multicast queue grow without limit. This host's own queries
+/// could do this, because each query lists all known answers. The multicast queue therefore holds at most ``byteLimit``
+/// bytes. The number of waiting unicast messages is also limited, because a peer that gets no reply asks again.
 package struct PacketPacer: Sendable {
     /// Maximum number of messages sent at once after a pause.
     package static let burst = 48
     /// Maximum rate after such a burst, in messages per second.
     package static let rate = 1_500
-    /// Maximum number of peers with waiting messages. If this number of unicast messages waits, only a peer without a
-    /// waiting message can get another one.
+    /// Maximum number of peers with waiting unicast messages. If the total number of waiting unicast messages reaches
+    /// this limit, a new message is accepted only for a peer that has none.
     package static let replyLimit = 1_024
     /// Maximum number of waiting messages for one peer.
     package static let replyShare = 256
@@ -25,7 +25,8 @@ package struct PacketPacer: Sendable {
     /// A message and its destination; `nil` for the multicast group.
     package typealias Outgoing = (bytes: [UInt8], peer: MulticastPeer?)
 
-    /// The time between two bursts while messages wait, because each timer wake-up has a cost.
+    /// The time between two bursts while messages wait. A shorter time would cause more timer wake-ups, each of which
+    /// has a cost.
     private static let pause: Duration = .milliseconds(10)
 
     private var waiting = Deque<[UInt8]>()
@@ -75,7 +76,7 @@ package struct PacketPacer: Sendable {
         return messages
     }
 
-    /// Removes and returns all messages, without rate limit. They count against the limit of later messages.
+    /// Removes and returns all messages, without rate limit. The rate limit then permits fewer messages afterwards.
     package mutating func takeAll(at now: Duration) -> [Outgoing] {
         earnCredit(until: now)
         var messages: [Outgoing] = []

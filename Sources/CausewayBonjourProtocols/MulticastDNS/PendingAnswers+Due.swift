@@ -4,9 +4,9 @@ extension PendingAnswers {
     /// The time at which the answer to a query is due.
     struct Due: Sendable {
         var time: Duration
-        /// Whether the time is random, to avoid collisions with other hosts. A second copy of the query, which comes
-        /// over the other address family, does not change a random time: the earlier of two random times would not be
-        /// uniformly distributed (RFC 6762 §6).
+        /// Whether the time is random, to avoid collisions with other hosts. A query can arrive a second time over the
+        /// other address family. The second copy does not change a random time: the earlier of two random times would
+        /// not be uniformly distributed (RFC 6762 §6).
         var isRandom = false
         /// Whether the answer defends a name against a probe.
         var isDefence = false
@@ -23,7 +23,8 @@ extension PendingAnswers {
             return due
         }
 
-        /// Returns when to send an answer that was due at `old` until now; `nil` means that it was not scheduled.
+        /// Returns the new time for sending an answer. `old` is the time for which the answer was already scheduled, or
+        /// `nil` if the answer was not scheduled.
         func time(after old: Duration?, at now: Duration) -> Duration {
             guard let old else { return time }
             return isRandom && old <= now + PendingAnswers.gathering ? old : min(old, time)

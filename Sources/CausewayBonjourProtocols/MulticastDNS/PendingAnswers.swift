@@ -13,7 +13,8 @@ struct PendingAnswers: Sendable {
     private static let peerLimit = 256
     /// Maximum number of stored queriers per record. If more ask, the record is sent regardless of known answers.
     private static let askerLimit = 16
-    /// Maximum number of repeats for a missed multicast answer, and maximum number of records in a repeated answer.
+    /// Limits for repeating a multicast answer that a querier has missed: the maximum number of repeats
+    /// (`repeatLimit`), and the maximum number of records in an answer that is repeated (`repeatedLimit`).
     private static let repeatLimit = 3
     private static let repeatedLimit = 256
     /// Delay before a unicast answer's second copy. A unicast answer uses one address family only, and a querier that
@@ -59,10 +60,11 @@ struct PendingAnswers: Sendable {
     private var dues = DeadlineIndex<DNSRecord>()
     private var direct: [MulticastPeer: Direct] = [:]
     private var directDues = DeadlineIndex<MulticastPeer>()
-    /// When the latest ``crowd`` unicast answers were sent.
+    /// The sending times of the latest unicast answers, at most ``crowd`` times.
     private var directTimes: [Duration] = []
-    /// The unicast answers that were repeated within the past second, and whose querier may be unreachable. They are
-    /// kept here, because other messages may be processed before the owner has checked the querier.
+    /// Unicast answers that were repeated within the past second. The querier may be unreachable, and the records are
+    /// then multicast. The records are stored here, because other messages may be processed before it is known whether
+    /// the querier is reachable.
     private var unconfirmed: [MulticastPeer: (records: [DNSRecord], time: Duration)] = [:]
     /// Removed records that are part of waiting unicast answers. A record must not be sent after its goodbye.
     private var dropped: Set<DNSRecord> = []
@@ -168,7 +170,8 @@ struct PendingAnswers: Sendable {
     /// Extends the wait, because the querier announced more known answers again (TC bit).
     mutating func postpone(_ peer: MulticastPeer, to time: Duration) {
         guard expected[peer] != nil else { return }
-        // ``take(at:)`` corrects multicast answers' due times when they pass. Updating thousands of records for each message would be slow.
+        // Do not change multicast answers' due times here, because updating thousands of records for each message would
+        // be slow. ``takeMulticast(at:)`` corrects each due time when that time has come.
         expected[peer] = time
         if let due = directDues[peer] { directDues[peer] = max(due, time) }
     }
@@ -245,8 +248,8 @@ struct PendingAnswers: Sendable {
         dues[record] = entry.earliest
     }
 
-    /// Returns when the wait for known answers ends, if only one querier waits for the record; `nil` if the querier has
-    /// sent all its known answers, or if other hosts need the record too.
+    /// Returns when the wait for a querier's known answers ends. Returns `nil` if several queriers or all hosts need
+    /// the record, or if no more known answers are expected from the only querier.
     private func patience(for entry: Waiting, at now: Duration) -> Duration? {
         guard !entry.isForAll, entry.askers.count == 1, let peer = entry.askers.first, let time = expected[peer],
             time > now
@@ -279,7 +282,7 @@ struct PendingAnswers: Sendable {
         }
     }
 
-    /// Removes and returns the records in the second copy that was just sent to the peer.
+    /// Removes and returns the records of the unicast answer that was just repeated to the peer.
     mutating func takeUnconfirmed(of peer: MulticastPeer) -> [DNSRecord] {
         unconfirmed.removeValue(forKey: peer)?.records ?? []
     }

@@ -2,9 +2,10 @@
 struct ProbeStarts: Sendable {
     /// Random delay before the first probe, so that hosts that start together do not probe together.
     private static let delay: Range<Duration> = .zero..<MulticastRegistration.probeInterval
-    /// After this number of conflicts within ``conflictWindow``, each later attempt waits ``conflictPause``.
-    /// RFC 6762 §8.1 requires this for conflicts within ten seconds. The window here is longer: a first conflict
-    /// during probing is ignored, and delays the next attempt by a second.
+    /// After this number of conflicts within ``conflictWindow``, each later attempt waits ``conflictPause``. For
+    /// conflicts within ten seconds, RFC 6762 §8.1 requires this. The window here is longer, because conflicts follow
+    /// each other more slowly: after the first conflict, a registration keeps the name and probes for it again a second
+    /// later.
     private static let conflictLimit = 15
     private static let conflictWindow: Duration = .seconds(15)
     private static let conflictPause: Duration = .seconds(5)

@@ -44,6 +44,7 @@ struct QuerierHistory: Sendable {
         lossEnd = .zero
     }
 
-    /// Forgets the query series, because queriers continue them while this host sleeps.
+    /// Forgets the series of repeated questions. Queriers continue a series while this host sleeps. Without this, the
+    /// host would later conclude that its answers had been lost.
     mutating func fellAsleep() { repeated = RepeatedQuestions() }
 }

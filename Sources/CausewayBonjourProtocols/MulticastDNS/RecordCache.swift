@@ -224,7 +224,8 @@ struct RecordCache: Sendable {
     /// The next time at which a record expires or should be refreshed.
     var deadline: Duration? { events.next }
 
-    /// Removes and returns expired records, and returns watched records whose refresh time has passed.
+    /// Removes and returns expired records. Also returns records that answer a running query, if their refresh time has
+    /// passed.
     mutating func advance(to now: Duration) -> [Action] {
         var actions: [Action] = []
         while let slot = events.popDue(at: now) {

@@ -2,8 +2,8 @@ internal import CausewayWire
 
 /// This host's registrations, the records with which they answer queries, and the goodbyes for removed records.
 ///
-/// A change returns the records with which this host no longer answers, so that the caller can remove them from waiting
-/// answers.
+/// Methods that change registrations return the records with which this host no longer answers. The caller then removes
+/// these records from waiting answers.
 struct RegisteredRecords: Sendable {
     /// The probes and announcements that are due.
     struct Due: Sendable {
@@ -12,15 +12,17 @@ struct RegisteredRecords: Sendable {
         let established: [RegistrationID]
         /// Records to announce, each once.
         let announced: [DNSRecord]
-        /// Those of ``announced`` that can be postponed if they were multicast recently.
+        /// The records in ``announced`` whose announcement is postponed if they were multicast within the past second.
         let repeated: [DNSRecord]
     }
 
-    /// The number of announcements per registration. RFC 6762 §8.3 requires two. The other announcements are for hosts
-    /// that missed the first two; they are left out if there are many registrations. Four announcements are sent 0, 1,
-    /// 3 and 7 seconds after the probes, which take at most one second. `MulticastLossTests` requires that with half of
-    /// all packets lost, over IPv4 and IPv6, 90 % of the hosts know a service two seconds after its registration, and
-    /// 98 % after nine.
+    /// The number of announcements per registration: four, or two if there are many registrations. RFC 6762 §8.3
+    /// requires two. The third and fourth announcement are for hosts that missed the first two. Four announcements are
+    /// sent 0, 1, 3 and 7 seconds after the probes, which take at most one second.
+    ///
+    /// `MulticastLossTests` requires the following if half of all packets are lost, over IPv4 and IPv6. Two seconds
+    /// after a service's registration, 90 % of the hosts know the service. After nine seconds, 98 % of the hosts know
+    /// it.
     private static let announcementCount: (few: UInt8, many: UInt8) = (few: 4, many: 2)
     private static let fewRegistrations = 100
     /// Maximum number of registrations per ``takeDue(at:acceptsUnicast:)`` call, to limit memory for their messages.
@@ -54,10 +56,13 @@ struct RegisteredRecords: Sendable {
     /// Returns the first unique name in `content` that another registration on this host already uses with different
     /// data; `nil` if there is none.
     ///
-    /// Address records are ignored: after an address change, registrations are updated one after another, so that two
-    /// of them may differ for a moment. For the same reason, another registration is no rival if its record equals the
-    /// record that `content` replaces: after a change of the host's name, the services are updated one after another. A
-    /// record that the update does not change takes no name from another registration.
+    /// Registrations are updated one after another, so two of them may differ for a moment without a conflict:
+    ///
+    /// - After an address change, their address records may differ. Address records are therefore ignored.
+    /// - After a change of the host's name, another registration may still have the record that `content` replaces.
+    ///   This is no conflict.
+    ///
+    /// A record that `content` does not change causes no conflict either.
     ///
     /// - Parameter old: The registration that `content` replaces.
     func nameTaken(from content: RecordSet, replacing old: RegistrationID? = nil) -> DNSName? {
@@ -129,7 +134,8 @@ struct RegisteredRecords: Sendable {
         return unanswered(registration.records)
     }
 
-    /// Returns the given records with which no registration answers. Another registration may share a record.
+    /// Returns the given records except those with which this host still answers, because another registration has them
+    /// too.
     private func unanswered(_ records: [DNSRecord]) -> [DNSRecord] { records.filter { own.held($0) != $0 } }
 
     // MARK: Goodbyes
@@ -148,7 +154,7 @@ struct RegisteredRecords: Sendable {
 
     /// Returns the records whose repeated goodbye is due.
     mutating func takeRepeatedGoodbyes(at now: Duration) -> [DNSRecord] {
-        // A record or name may have been registered again.
+        // Send no repeated goodbye for a record if the record or its name was registered again.
         goodbyes.takeRepeated(at: now).filter { own.held($0) == nil && !registrations.holds($0.name) }
     }
 
@@ -164,8 +170,8 @@ struct RegisteredRecords: Sendable {
 
     /// Advances the registrations that are due. Returns their probes and announcements.
     ///
-    /// Records shared by several registrations are not repeated: another registration's announcement may have included
-    /// them.
+    /// A record that several registrations share is never in ``Due/repeated``: another registration's announcement may
+    /// have included it.
     ///
     /// - Parameter acceptsUnicast: Whether unicast responses can arrive.
     mutating func takeDue(at now: Duration, acceptsUnicast: Bool) -> Due {
@@ -178,7 +184,8 @@ struct RegisteredRecords: Sendable {
         for _ in 0..<Self.speakerLimit {
             guard let id = registrations.popDue(at: now) else { break }
             var actions: [MulticastRegistration.Action] = []
-            // A registration that answers queries continues to answer them, so no record is removed.
+            // Ignore the result, which lists the records that are no longer answered. It is empty here: a registration
+            // that answers queries continues to answer them.
             _ = change(id) { registration in
                 registration.announcementCount = announcements
                 actions = registration.advance(to: now)
@@ -186,7 +193,8 @@ struct RegisteredRecords: Sendable {
             guard let registration = registrations[id] else { continue }
             for action in actions {
                 switch action {
-                // Unicast responses may not arrive on a shared port: only the first probe asks for unicast responses.
+                // Only the first probe asks for unicast responses. If other programs share the port, a unicast response
+                // may not reach this process, but the multicast responses to later probes do.
                 case .probe(let isFirst): probes.append((registration, acceptsUnicast && isFirst))
                 case .established: established.append(id)
                 case .announce(let isFirst):

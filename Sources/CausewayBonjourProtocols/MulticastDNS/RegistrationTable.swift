@@ -36,8 +36,8 @@ struct RegistrationTable: Sendable {
 
     func holds(_ name: DNSName) -> Bool { owners[name] != nil }
 
-    /// Returns a registration whose probe or announcement is due. The table ignores the registration's time until the
-    /// registration changes.
+    /// Returns a registration whose probe or announcement is due, and removes its due time from the table. The next
+    /// change of the registration sets a new due time.
     mutating func popDue(at now: Duration) -> RegistrationID? { times.popDue(at: now) }
 
     /// Changes a registration's state, but not its records.

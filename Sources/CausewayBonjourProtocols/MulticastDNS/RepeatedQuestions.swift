@@ -44,9 +44,9 @@ struct RepeatedQuestions: Sendable {
             let seconds = Int64((gap / .seconds(1)).rounded())
             let error = gap - .seconds(seconds)
             let isWhole = max(error, .zero - error) <= Self.tolerance + gap / 100
-            // The intervals are 1, 2, 4, ... seconds. If questions in between were lost, the gap is a sum of
-            // consecutive powers of two, so its 1 bits are adjacent. The lowest 1 bit is the interval that was
-            // expected, and the gap plus this bit is the next interval.
+            // The intervals double: 1, 2, 4 seconds and so on. If questions in between were lost, the gap is a sum of
+            // consecutive intervals, for example 2 + 4 = 6 seconds (binary 110). The lowest 1 bit (2) is the interval
+            // that was expected. The gap plus this bit (8) is the next interval.
             let lowest = seconds & -seconds
             let next = seconds + lowest
             guard isWhole, seconds > 0, next & (next - 1) == 0 else { return self = Series(isFirst: false) }

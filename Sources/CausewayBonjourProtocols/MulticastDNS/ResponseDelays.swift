@@ -13,8 +13,9 @@ struct ResponseDelays: Sendable {
 
     mutating func manyHostsStarted(at time: Duration) { upheaval = time }
 
-    /// - Parameter count: Without a recent event, the delay is the minimum of `count` random values. Each moment is
-    ///   then at most `count` times as likely as with a uniform delay.
+    /// - Parameter count: The delay is the minimum of `count` random values, so short delays are more likely: up to
+    ///   `count` times as likely as with a uniform delay. Shortly after an event that many hosts noticed, it is one
+    ///   random value.
     func wait(
         in bounds: Range<Duration>, leastOf count: Int, at now: Duration,
         using random: inout any RandomNumberGenerator & Sendable

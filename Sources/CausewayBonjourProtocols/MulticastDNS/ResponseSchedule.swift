@@ -109,21 +109,24 @@ struct ResponseSchedule: Sendable {
         pending.add(unheard, for: arrival.peer, due.later(by: PendingAnswers.directGap), now: now)
     }
 
-    /// Selects records of a unicast answer that are also sent by multicast: `stale` records at the same time, because
-    /// they were not multicast recently (RFC 6762 §5.4), and `unheard` records shortly after the unicast answer,
-    /// because the querier is new.
+    /// Selects records of a unicast answer that are also sent by multicast. Records in `stale` were not multicast
+    /// recently (RFC 6762 §5.4); they are sent at the same time as the unicast answer. Records in `unheard` are sent
+    /// shortly after the unicast answer. There are three special cases:
     ///
-    /// A querier beyond the link gets multicast responses only (RFC 6762 §11). If the querier seems to have missed
-    /// answers, they are also multicast, because multicast uses both address families. After a link partition heals, a
-    /// new querier may be the first to reach both this host and another host with the same names. The two hosts cannot
-    /// detect their conflict from unicast responses.
+    /// - A querier beyond the link gets multicast responses only (RFC 6762 §11).
+    /// - If the querier seems to have missed answers, all records are also multicast, because multicast uses both
+    ///   address families.
+    /// - For a new querier, `unheard` contains the records that are not in `stale`. After a link partition has healed,
+    ///   a new querier may be the first host to reach two hosts with the same names. The two hosts can detect their
+    ///   conflict only from multicast responses.
     private func multicastToo(
         _ answers: Answers, _ arrival: MulticastArrival, isProbe: Bool, isNew: Bool, at now: Duration
     ) -> (stale: [DNSRecord], unheard: [DNSRecord]) {
         guard arrival.isOnLink else { return (answers.unicast, []) }
         guard !isProbe else { return ([], []) }
         let stale = answers.unicast.filter { answers.repeats > 0 || pending.isStale($0, at: now) }
-        // Larger responses would burden the link, and have no additional records, in which a conflict would show.
+        // Do not multicast larger responses in addition, because they would burden the link. They would also show no
+        // conflict, because they contain no additional records.
         guard isNew, stale.count < answers.unicast.count, answers.unicast.count <= OwnRecords.explainedAnswerLimit
         else { return (stale, []) }
         let known = Set(stale)
@@ -176,7 +179,8 @@ struct ResponseSchedule: Sendable {
         queriers.restarted()
     }
 
-    /// Forgets the answers, and the query series that other hosts continue while this host sleeps.
+    /// Forgets the answers, and the series of repeated questions. Queriers continue a series while this host sleeps.
+    /// Without this, the host would later conclude that its answers had been lost.
     mutating func fellAsleep() {
         pending = PendingAnswers()
         queriers.fellAsleep()

@@ -8,8 +8,8 @@ package import CausewayWire
 /// how to wake the host, and a lease time (RFC 9664). The client then reports whether a proxy accepted the records. If
 /// none did, the host must send goodbye packets.
 ///
-/// The client does no I/O and reads no clock. Its owner performs the actions, passes answers and replies to the client,
-/// and calls ``advance(to:)`` at ``deadline``.
+/// The client does no I/O and reads no clock. The code that runs the client performs its actions, passes answers and
+/// replies to it, and calls ``advance(to:)`` at ``deadline``.
 package struct SleepProxyClient: Sendable {
     package enum Action: Equatable, Sendable {
         case ask(DNSQuestion)

@@ -21,7 +21,8 @@ struct SleepProxyList: Sendable {
     private var proxies: [DNSName: Proxy] = [:]
     /// The addresses of the proxies' hosts. A host without an entry is not queried.
     private var addresses: [DNSName: [DNSRecordData]] = [:]
-    /// Whether the limit has excluded a proxy since the latest query for all proxies began.
+    /// Whether a proxy was left out because of ``SleepProxyClient/proxyLimit`` since the latest query for all proxies
+    /// began.
     private var hasExcluded = false
 
     var count: Int { proxies.count }
@@ -94,8 +95,8 @@ struct SleepProxyList: Sendable {
         hasExcluded = true
     }
 
-    /// Queries for all proxies again if the limit excluded some and few others are left: the cache reports each record
-    /// only once.
+    /// Starts the query for all proxies again, if some were left out because of the maximum number and few others
+    /// remain. The cache reports each record only once, so only a new query finds the proxies that were left out.
     private mutating func askAgain(_ question: DNSQuestion, _ actions: inout [SleepProxyClient.Action]) {
         guard hasExcluded, proxies.count < SleepProxyClient.locatedLimit else { return }
         hasExcluded = false

@@ -57,8 +57,9 @@ extension HTTPClient {
             }
             let failure = Self.failure(of: result.map(\.1), request, prepared, counts)
             let wait = Task.isCancelled ? nil : await wait(after: failure, prepared, &counts)
-            // If the task was cancelled during the advice, `nil` can come from an interceptor that the cancellation
-            // interrupted.
+            // `wait` is `nil` if there is no further attempt. If the task was cancelled while the interceptors were
+            // asked, the cancellation may have interrupted one of them. In that case, throw `CancellationError`
+            // instead.
             if !Task.isCancelled, wait == nil { return try Self.exchange(result, request, counts) }
             if case .success((let content, _)) = result { discard(content) }
             guard let wait else { throw CancellationError() }

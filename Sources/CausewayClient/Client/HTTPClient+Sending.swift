@@ -121,7 +121,8 @@ extension HTTPClient {
 
     private func ended(_ prepared: PreparedRequest) {
         running.add(-1)
-        // A shared response that was requested before the end of this change can be out of date.
+        // This request may have changed data on the server. A shared response that was requested earlier can be out of
+        // date, so later calls must not use it.
         if !prepared.request.isSafe { sharedWork.closeAll() }
     }
 

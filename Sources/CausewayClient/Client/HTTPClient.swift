@@ -66,7 +66,7 @@ public final class HTTPClient: Sendable {
             if let limits { gate?.setLimit(limits.limit(on: now)) }
         }
         self.gate = gate
-        // This also sets the gate's limit.
+        // Starting the network watch also calls the closure above, which sets the limit of `gate`.
         if limits != nil { network.start() }
     }
 

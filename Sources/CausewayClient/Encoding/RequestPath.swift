@@ -19,7 +19,8 @@ public struct RequestPath: ExpressibleByStringInterpolation, Hashable, Sendable,
 
     /// Creates a path from run-time text. Only `/` keeps its meaning; all other special characters are encoded.
     public init(text: String) {
-        // Split at bytes: as a character, a slash before a combining mark is not equal to a slash.
+        // Split at the byte `/`, not at the character: a slash and a combining mark after it are one character, which
+        // is not equal to `/`.
         let segments = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         path = segments.map { PercentEncoding.encoded(Substring($0), for: .value) }.joined(separator: "/")
         query = nil

@@ -62,7 +62,8 @@ public final class TokenInterceptor: RequestInterceptor {
 
     private func newToken(replacing old: String?, _ generation: Int) async throws -> String {
         try await refreshes.value(for: generation) { [self] in
-            // An earlier refresh may have ended after the caller read the generation. Its token is then used.
+            // Another refresh may have ended after the caller read `generation`. In that case, use the token from that
+            // refresh.
             let (current, now) = state.withLock { ($0.token, $0.generation) }
             if now != generation, let current { return current }
             let new = try await refresh(old)

@@ -11,8 +11,8 @@ final class Activity: Sendable {
         mutating func change(by difference: Int) {
             count += difference
             guard !listeners.isEmpty else { return }
-            // Sent under the lock, so that listeners receive the values in order. This is quick: a stream continuation
-            // only wakes its reader.
+            // Send the count under the lock, so that listeners receive the counts in order. Sending is quick: it only
+            // wakes the stream's reader.
             for listener in listeners.values { listener.yield(count) }
         }
     }

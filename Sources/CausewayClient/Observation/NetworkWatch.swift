@@ -39,8 +39,8 @@ struct SystemReachability: ReachabilitySource {
 final class NetworkWatch: Sendable {
     private struct State {
         var isStarted = false
-        /// Whether a thread evaluates the state, and whether it must do so again, because the state may have changed
-        /// meanwhile.
+        /// `isEvaluating` tells whether a thread evaluates the network state. `mustRepeat` tells whether that thread
+        /// must evaluate it again, because the state may have changed meanwhile.
         var isEvaluating = false
         var mustRepeat = false
         var last: Reachability?

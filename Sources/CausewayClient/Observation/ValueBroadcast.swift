@@ -27,7 +27,7 @@ package final class ValueBroadcast<Value: Sendable>: Sendable {
     /// - Parameter current: Returns the current value. Called several times if other threads report changes meanwhile.
     package func stream(_ current: () -> Value) -> AsyncStream<Value> {
         let (stream, feed) = AsyncStream.makeStream(of: Value.self, bufferingPolicy: .bufferingNewest(1))
-        // The value is read after this, so that no change is missed.
+        // Add the listener first and read the current value afterwards, so that no change is missed.
         let listener = state.withLock { state -> UInt64? in
             guard !state.hasEnded else { return nil }
             state.lastListener += 1

@@ -37,7 +37,7 @@ public struct MeteredPolicy: Hashable, Sendable {
         case refuse
     }
 
-    /// The treatment.
+    /// The treatment of large transfers while the network is metered.
     public var treatment: Treatment
     /// The minimum size of a large transfer in bytes. A transfer of unknown size is not large.
     public var largeByteCount: Int64

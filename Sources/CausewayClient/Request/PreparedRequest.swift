@@ -3,15 +3,16 @@ internal import Foundation
 
 /// A request with its URL and header fields, before the interceptors are called.
 ///
-/// Equal requests can share one response. All functions in a call pass this object on, and repetitions of the request reuse it, so that its
-/// many values are not copied.
+/// Equal requests can share one response. All functions that take part in a client call use this one object, so that
+/// its many values are not copied. When the request is repeated, the object is used again.
 final class PreparedRequest: Hashable, Sendable {
     let urlRequest: URLRequest
     let source: RequestBody.Source
     let request: ClientRequest
     /// Whether the request may share a response: it is a GET or HEAD without content.
     let isShareable: Bool
-    /// Computed once, because a shared request is looked up several times.
+    /// The request's hash value. It is computed only once, because a shared request is looked up several times in the
+    /// table of running requests.
     private let hash: Int
 
     init(_ urlRequest: URLRequest, _ source: RequestBody.Source, of request: ClientRequest) {
@@ -54,9 +55,10 @@ struct BaseURL: Sendable {
         query = parts.percentEncodedQuery
     }
 
-    /// Returns a target's URL.
+    /// Returns the URL of a request target.
     ///
-    /// - Throws: ``HTTPClientError`` for a path that must not be sent, and for a URL with another origin.
+    /// - Throws: ``HTTPClientError`` if the target is a path with an empty value or a segment `.` or `..`, or if it is
+    ///   a URL with another origin than the client's base URL.
     func url(of target: ClientRequest.Target, query added: RequestParameters) throws(HTTPClientError) -> URL {
         switch target {
         case .path(let relative):

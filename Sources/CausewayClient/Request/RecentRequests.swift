@@ -1,15 +1,20 @@
 /// The prepared forms of recent simple requests, so that a repeated request is not built from text again.
 ///
-/// Only requests that consist of a method and a path are kept. Parameters, header fields and contents can be secrets, and mostly differ.
-/// The number of requests and the length of their paths are bounded. A new request replaces the request in its slot.
+/// A request is simple if it consists of a method and a path. Requests with parameters, header fields or content are
+/// not kept, because these parts can be secret, and because such requests are seldom equal. The number of requests and
+/// the length of their paths are bounded. A hash of the method and the path selects the request's position in the
+/// table, and a new request replaces the request at its position.
 struct RecentRequests: Sendable {
-    /// A simple request's components, besides its client's settings.
+    /// The components that distinguish a simple request from other requests of the same client.
     struct Shape: Hashable, Sendable {
         private let path: String
         private let method: String
         private let accept: String?
 
-        /// - Returns: `nil` unless the request is simple.
+        /// Creates the components of a simple request, which consists of a method and a path.
+        ///
+        /// - Returns: `nil` if the request has parameters, header fields or content, or a path that is not permitted or
+        ///   too long.
         init?(
             _ method: String, _ path: RequestPath, _ query: RequestParameters, _ headers: [String: String],
             _ body: RequestBody, accept: String?
@@ -22,7 +27,10 @@ struct RecentRequests: Sendable {
             self.accept = accept
         }
 
-        /// - Returns: `nil` unless the request is simple.
+        /// Creates the components of a simple request, which consists of a method and a path.
+        ///
+        /// - Returns: `nil` if the request has rules, parameters, header fields or content, or a path that is not
+        ///   permitted or too long.
         init?(_ request: ClientRequest, accept: String?) {
             guard case .path(let path) = request.target, request.rules.isEmpty else { return nil }
             self.init(request.method, path, request.query, request.headers, request.body, accept: accept)
@@ -41,7 +49,7 @@ struct RecentRequests: Sendable {
 
     private var places: [(shape: Shape, request: PreparedRequest)?] = Array(repeating: nil, count: capacity)
 
-    /// The number of requests.
+    /// The number of requests in the table.
     var count: Int { places.count { $0 != nil } }
 
     /// Returns a request's prepared form; `nil` if it is not kept.

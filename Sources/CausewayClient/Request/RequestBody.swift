@@ -14,7 +14,8 @@ public struct RequestBody: Sendable {
 
     /// The bytes, or the encoding error, which is thrown when the request is sent.
     package let source: Result<Source, any Error>
-    /// The `Content-Type` value; `nil` if the body has none, or if the upload sets it.
+    /// The `Content-Type` value. `nil` if the body has none, or if the body is a multipart form, which has its own
+    /// value.
     package let contentType: String?
 
     /// No content.

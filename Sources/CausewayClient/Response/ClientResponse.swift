@@ -14,7 +14,8 @@ public struct ClientResponse<Value: Sendable>: Sendable {
     /// The status.
     public var status: Int { http.statusCode }
 
-    /// Whether the content came from the session's cache: without a request, or after the server confirmed it with status 304.
+    /// Whether the content came from the session's cache. Either no request was sent, or the server confirmed the
+    /// stored content with status 304.
     public var isFromCache: Bool { http.isFromCache }
 
     /// Returns a header field's value, or `nil`. The name is case-insensitive.

@@ -31,8 +31,8 @@ struct MediaTypePattern: Sendable {
 /// The media types accepted by a serializer.
 struct MediaTypeSet: Sendable {
     let names: [String]
-    /// The `Accept` value (RFC 9110 §12.5.1). It leaves out types with a suffix (`*/*+suffix`), which it cannot
-    /// express; `nil` if there are no other types.
+    /// The `Accept` value (RFC 9110 §12.5.1). Types with a suffix (`*/*+suffix`) are left out, because the field cannot
+    /// express them. If the set has no other types, this property is `nil`.
     let acceptField: String?
     private let patterns: [MediaTypePattern]
 
@@ -51,7 +51,8 @@ struct MediaTypeSet: Sendable {
     /// Whether every type is accepted.
     var containsAll: Bool { patterns.isEmpty }
 
-    /// Returns whether the set contains exactly this field value. Most responses match, so their type need not be parsed.
+    /// Returns whether one of the set's types is equal to a `Content-Type` value. This is so for most responses, so
+    /// their values need not be parsed.
     func names(_ field: String) -> Bool { names.contains(field) }
 
     /// Returns whether a media type in lower case belongs to the set.

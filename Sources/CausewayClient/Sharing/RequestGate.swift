@@ -49,7 +49,8 @@ final class RequestGate: Sendable {
             }
         } onCancel: {
             let continuation = state.withLock { state -> CheckedContinuation<Void, any Error>? in
-                // A caller that was admitted meanwhile detects the cancellation in its request.
+                // If the caller has already been admitted, it is no longer in the queue. Its request then detects the
+                // cancellation.
                 state.queue.abandoned(caller) ? state.callers.removeValue(forKey: caller) : nil
             }
             continuation?.resume(throwing: CancellationError())

@@ -2,15 +2,18 @@ internal import CausewaySystem
 
 /// Runs equal work once for all callers that request it while it is in progress.
 ///
-/// A cancelled caller leaves, and the other callers continue to wait. The work is cancelled when all callers have left.
-/// Work in a task has the first caller's priority and task-local values.
+/// A cancelled caller stops waiting, and the other callers continue to wait. The work is cancelled when all of its
+/// callers have been cancelled. If the work runs in a separate task, this task has the first caller's priority and
+/// task-local values.
 final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// Where the work runs.
     enum Runner: Sendable {
-        /// A new task, so that each caller can leave at once. Required for work that must not run again.
+        /// The work runs in a new task, so that each caller can stop waiting at once. Work that must not run twice
+        /// needs this case.
         case task
-        /// The first caller's task, which saves two task switches, a third of a small request's processor time (`Peers/TypedClients`). If
-        /// that caller is cancelled while others wait, the work runs again for them, in a task.
+        /// The work runs in the first caller's task. This saves two task switches, which take a third of a small
+        /// request's processor time (`Peers/TypedClients`). If that caller is cancelled while others wait, the work
+        /// runs again for the others, in a new task.
         case firstCaller
     }
 
@@ -31,7 +34,8 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Returns the work's result. Starts the work unless equal work is in progress.
     ///
-    /// Cancellation: throws `CancellationError`, at once unless the work runs in this caller's task.
+    /// Cancellation: throws `CancellationError` at once if the work runs in another task. If the work runs in this
+    /// caller's task, the call ends only when the work ends, and throws `CancellationError` if the work has failed.
     ///
     /// - Parameters:
     ///   - key: Work with equal keys is equal.
@@ -84,11 +88,12 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// Makes later callers start new work, although equal work is in progress.
+    /// Makes later callers start new work, even while equal work is still in progress.
     func closeAll() { state.withLock { $0.table.closeAll() } }
 
     private func start(_ work: @escaping @Sendable () async throws -> Value, _ group: UInt64) {
-        // Starts on the caller's thread: another thread adds a fifth to the processor time (`ClientRatios`).
+        // Start the task on the caller's thread. Another thread would add a fifth to the processor time
+        // (`ClientRatios`).
         let task = Task.immediate {
             let result: Result<Value, any Error>
             do { result = .success(try await work()) } catch { result = .failure(error) }

@@ -1,12 +1,14 @@
-/// Maps callers to the work for which they wait. Equal work in progress has one group, in which each caller has an
-/// entry. A caller that runs the work itself needs no entry, because it knows its group.
+/// Records which callers wait for which work.
 ///
-/// The table runs nothing. Its owner starts and cancels the work and resumes the callers according to the results.
+/// All callers that wait for the same work form a group. A caller that runs the work itself is not listed in its group,
+/// because it knows the group.
+///
+/// The table runs nothing. ``SharedWork`` starts and cancels the work, and resumes the callers that the table returns.
 struct SharingTable<Key: Hashable & Sendable>: Sendable {
     typealias GroupID = UInt64
     typealias CallerID = UInt64
 
-    /// The consequence of a caller leaving.
+    /// The consequence for the work when a caller no longer waits.
     enum Departure: Equatable, Sendable {
         /// The caller does not wait: it has already been resumed.
         case none
@@ -26,7 +28,7 @@ struct SharingTable<Key: Hashable & Sendable>: Sendable {
     }
 
     private var groups: [GroupID: Group] = [:]
-    /// Groups open to more callers.
+    /// For each key, the group that new callers join.
     private var open: [Key: GroupID] = [:]
     private var places: [CallerID: GroupID] = [:]
     private var lastGroup: GroupID = 0
@@ -46,7 +48,8 @@ struct SharingTable<Key: Hashable & Sendable>: Sendable {
         return (group, known == nil)
     }
 
-    /// Adds a caller that runs a new group's work; returns `nil` if another group with the key still accepts callers.
+    /// Adds a caller that runs the work of a new group. Returns `nil` if there is a group with the same key that still
+    /// accepts callers.
     mutating func open(_ key: Key) -> GroupID? {
         guard open[key] == nil else { return nil }
         runnerCount += 1
@@ -83,7 +86,7 @@ struct SharingTable<Key: Hashable & Sendable>: Sendable {
         return .abandoned(id)
     }
 
-    /// Ends a group.
+    /// Ends a group, because its work has ended.
     ///
     /// - Returns: The callers to resume, except the caller that ran the work; none if the group has already ended.
     mutating func ended(_ id: GroupID) -> Set<CallerID> {

@@ -113,7 +113,8 @@ final class Transfer: NSObject, URLSessionDataDelegate, URLSessionDownloadDelega
             state.end = result
             defer { state.continuation = nil }
             let isComplete = if case .success = result { true } else { false }
-            // A task that is cancelled after its last byte fails, although there is a file.
+            // If a task is cancelled after its last byte has arrived, the task fails, although the file is complete.
+            // Remove the file.
             let unused = isComplete ? nil : state.file.flatMap { try? $0.get() }
             return (state.continuation, result, isComplete ? state.track.completed() : nil, unused)
         }

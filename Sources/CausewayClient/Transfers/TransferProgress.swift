@@ -43,9 +43,9 @@ struct ProgressTrack: Sendable {
         return progress
     }
 
-    /// Records the end.
+    /// Records the end of the transfer.
     ///
-    /// - Returns: The final progress value, with the fraction 1; `nil` if it was returned before.
+    /// - Returns: The final progress value, with the fraction 1; `nil` if an earlier call has already returned it.
     mutating func completed() -> TransferProgress? {
         guard !isComplete else { return nil }
         isComplete = true

@@ -53,7 +53,7 @@ public struct XMLEventSequence<Base: AsyncSequence>: AsyncSequence where Base.El
 
         /// Returns the next event; `nil` at the end of the document.
         ///
-        /// Cancellation: as for the byte sequence.
+        /// Cancellation: the byte sequence defines the effect.
         public mutating func next() async throws -> XMLStreamEvent? { try await next(isolation: nil) }
 
         /// Returns the next event like ``next()``, in the caller's isolation.
@@ -62,7 +62,7 @@ public struct XMLEventSequence<Base: AsyncSequence>: AsyncSequence where Base.El
                 var piece: [UInt8] = []
                 while piece.count < Self.pieceByteCount, let byte = try await bytes.next(isolation: actor) {
                     piece.append(byte)
-                    // In every XML encoding, a tag ends with this byte or the one after it.
+                    // In every XML encoding, a tag ends with the byte of `>`, or with one more byte after it.
                     if byte == 0x3E { break }
                 }
                 var events: [XMLStreamEvent] = []

@@ -32,7 +32,7 @@ struct XMLEventReader {
         reader = XMLReader(limits: bounds)
     }
 
-    /// The violations so far.
+    /// The violations of XML's rules and of the limits that the document has shown so far.
     var problems: [XMLTree.Problem] {
         var problems = reader.problems.map {
             XMLTree.Problem(line: $0.place.line, column: $0.place.column, message: $0.message)

@@ -92,8 +92,10 @@ public struct XMLTree: Hashable, Sendable {
         public func attribute(_ local: String) -> String? { attributes.first { $0.name.local == local }?.value }
     }
 
-    /// The limits on a document's cost. A document beyond these limits fails. If the program parses it with `recovers`,
-    /// it fails only beyond the limit ``nodes``.
+    /// The limits on a document's cost.
+    ///
+    /// A document that exceeds a limit is rejected. If the program parses the document with `recovers`, it is rejected
+    /// only if it exceeds ``nodes``; parts beyond the other limits are left out.
     public struct Limits: Hashable, Sendable {
         /// The maximum nesting depth of elements, at most 512. The default is 128.
         public var depth = 128
@@ -126,8 +128,8 @@ public struct XMLTree: Hashable, Sendable {
 
     /// The root element.
     public var root: Element
-    /// The violations of XML's rules in a document parsed with `recovers`: at most 32, and up to two problems with the
-    /// encoding.
+    /// The violations of XML's rules, if the document was parsed with `recovers`. The array has at most 32 such
+    /// violations, and in addition up to two problems with the document's encoding.
     public var problems: [Problem] = []
 
     /// Creates a document.

@@ -123,13 +123,14 @@ extension FeedBuilder {
     }
 
     private mutating func readPlace(_ key: String, _ value: String) -> Bool {
-        // Charge for the numbers, because parsing them costs more than reading their bytes.
+        // Charge the coordinates to the budget for costly content, because parsing them takes longer than reading their
+        // bytes.
         guard spend(value.utf8.count / 2) else { return true }
         if let place = progress.shape.end(key, value) { item?.place = place }
         return true
     }
 
-    /// An element's fixed cost in bytes, in addition to the bytes of its text.
+    /// The number of bytes that each stored element adds to the count of stored bytes, besides the bytes of its text.
     private static let elementByteCount = 48
 
     private mutating func readExtension(_ key: String, _ value: String, _ attributes: FeedAttributes) {

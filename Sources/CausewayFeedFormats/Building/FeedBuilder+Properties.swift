@@ -3,7 +3,8 @@ internal import CausewayXML
 extension FeedBuilder {
     private static let podcastPrefix = Array("itunes_".utf8)
 
-    /// Reads a podcast property. Values are compared exactly as written, as podcast directories do.
+    /// Reads a podcast property. Fixed values such as `yes` count only if they are written exactly in this way, as in
+    /// podcast directories.
     mutating func readPodcast(_ key: String, _ text: [UInt8]) -> Bool {
         guard key.utf8.starts(with: Self.podcastPrefix) else { return false }
         let raw = String(decoding: text, as: UTF8.self)

@@ -2,8 +2,9 @@ internal import CausewayXML
 
 /// Builds a feed from a document's XML events.
 ///
-/// Elements are identified by namespace, so that every prefix works. Text constructs are captured whole. Other elements
-/// are containers of elements, or contain only text, which becomes a property.
+/// Elements are identified by their namespace, so that a feed may use any prefix. A text construct, such as a title or
+/// a summary, is captured with its markup. Each other element either contains elements, or contains only text. Such a
+/// text becomes a property of the feed or the item.
 struct FeedBuilder: Sendable {
     /// An open element.
     struct Frame: Sendable {
@@ -140,7 +141,8 @@ struct FeedBuilder: Sendable {
         let roles = FeedElementRoles(key)
         let attributes = FeedAttributes(attributes, &position.keys, maximumByteCount: budget.openByteCount)
         budget.openByteCount -= attributes.byteCount
-        // Charge for long attributes, because every byte in a long reference is read several times.
+        // Charge long attributes to the budget for costly content, because every byte of a long reference is read
+        // several times.
         if attributes.byteCount > 1024 { _ = spend(attributes.byteCount / 32) }
         var surroundings = frames.last?.surroundings ?? Surroundings()
         if key == "textinput" { surroundings.isInTextInput = true }
@@ -197,15 +199,16 @@ struct FeedBuilder: Sendable {
         if let ended = frames.popLast() { budget.openByteCount += ended.attributes.byteCount + ended.text.count }
     }
 
-    /// Charges `parts` units for content that takes more time than its byte count suggests. Returns `false` if the
-    /// budget is exhausted.
+    /// Charges `parts` units to the budget for costly content (``FeedLimits/markup``), which takes more time than its
+    /// byte count suggests. Returns `false` if the budget is exhausted.
     mutating func spend(_ parts: Int) -> Bool {
         budget.markup -= parts
         if budget.markup <= 0 { exceed("more than \(limits.markup) tags, attributes and other parts in texts") }
         return budget.markup > 0
     }
 
-    /// Adds a text's byte count to the count of stored bytes. Returns `false` if the limit was exceeded before.
+    /// Adds a text's byte count to the count of stored bytes. Returns `false`, and counts nothing, if the earlier texts
+    /// already exceed ``FeedLimits/totalByteCount``.
     mutating func keep(_ byteCount: Int) -> Bool {
         guard budget.keptByteCount <= limits.totalByteCount else {
             exceed("more than \(limits.totalByteCount) bytes of text")

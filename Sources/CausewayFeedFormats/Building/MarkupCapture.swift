@@ -12,7 +12,7 @@ struct MarkupCapture: Sendable {
     private(set) var bytes: [UInt8] = []
     /// The number of open elements in the content.
     private(set) var depth = 0
-    /// Whether content was dropped because of the limit.
+    /// Whether content was dropped because ``bytes`` had reached ``limit``.
     private(set) var isCut = false
     private var isMarkup: Bool
 

@@ -21,8 +21,8 @@ enum TextConstruct {
     ///
     /// - Parameters:
     ///   - capture: The element's content.
-    ///   - isAtom: Whether plain text stays plain. RSS does not state whether a text is HTML, so without `isAtom` the
-    ///     text is examined.
+    ///   - isAtom: Whether the feed uses Atom, which states for each text whether it is HTML. RSS does not state this.
+    ///     In RSS, a plain text is therefore treated as HTML if it looks like HTML.
     ///   - isContainer: Whether the outer `div` does not belong to the text (RFC 4287 §3.1.1.3).
     ///   - base: The base URL for relative references.
     ///   - budget: The number of tags and attributes that may still be processed. When it is used up, the rest of the
@@ -62,7 +62,8 @@ enum TextConstruct {
         guard text.hasPrefix("<div"), text.hasSuffix("</div>"), let end = text.utf8.firstIndex(of: 0x3E) else {
             return text
         }
-        // Do not remove "<div/>", or one of several `div` elements in a row.
+        // Remove nothing if the first `div` tag and the last one do not belong to the same element, for example if the
+        // text begins with "<div/>" or has several `div` elements in a row.
         let inner = text[text.index(after: end)...].dropLast(6)
         var depth = 0
         var tokens = HTMLTokens(Array(inner.utf8))

@@ -85,8 +85,8 @@ public struct FeedParser {
         reader.isEnded || builder.budget.excess != nil || decoder.isExhausted || isTooLarge
     }
 
-    /// The document's cost so far, in units of about equal processing time. Input that takes much less time per byte is
-    /// not counted.
+    /// The document's processing cost so far, in units that take about the same time. Bytes that take much less time
+    /// than these units are not counted.
     package var cost: Int { reader.work.stepCount + reader.work.markupCount + limits.markup - builder.budget.markup }
 
     private mutating func appendSlice(_ bytes: [UInt8]) {
@@ -98,7 +98,8 @@ public struct FeedParser {
 
     private mutating func read(_ text: [UInt8]) {
         if kind == .undecided {
-            // Pass on white space before the document, because positions include it.
+            // Pass white space before the document to the XML reader too, because it affects the positions that the
+            // reader reports.
             guard let first = text.first(where: { !XMLCharacters.isSpace($0) }) else {
                 return reader.read(text) { builder.take($0, at: $1) }
             }

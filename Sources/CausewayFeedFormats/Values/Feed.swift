@@ -129,7 +129,7 @@ public struct Feed: Hashable, Sendable {
     public var generator: FeedGenerator?
     /// How often the feed may be fetched.
     public var schedule = FeedSchedule()
-    /// Interfaces, icon and logo.
+    /// The feed's `cloud` and `textInput` interfaces, its icon, its logo, and the URL of the format's documentation.
     public var services = FeedServices()
     /// The feed's new URL, if it has moved.
     public var newLocation: String?
@@ -141,13 +141,13 @@ public struct Feed: Hashable, Sendable {
     /// Creates an empty feed.
     public init() {}
 
-    /// Accesses a shared property.
+    /// Accesses a ``FeedCore`` property. Feeds and items have these properties in common.
     public subscript<Value>(dynamicMember path: WritableKeyPath<FeedCore, Value>) -> Value {
         get { core[keyPath: path] }
         set { core[keyPath: path] = newValue }
     }
 
-    /// Returns a derived property.
+    /// Returns a computed ``FeedCore`` property, such as ``FeedCore/link``.
     public subscript<Value>(dynamicMember path: KeyPath<FeedCore, Value>) -> Value { core[keyPath: path] }
 
     /// Whether the document conforms to its format.

@@ -22,8 +22,9 @@ public struct FeedCore: Hashable, Sendable {
     public var image: FeedImage?
     /// The podcast properties.
     public var podcast = FeedPodcast()
-    /// The texts of elements without a property here, by key in lower case: `prefix_name`, or `name` for an element
-    /// without a namespace. The keys have the usual prefixes, even if the feed uses other prefixes.
+    /// The texts of elements for which the feed or item has no property. The key is the element's name in lower case:
+    /// `prefix_name`, or `name` for an element without a namespace. The keys have the usual prefixes, even if the feed
+    /// uses other prefixes.
     public var extensions: [String: String] = [:]
 
     /// Creates an empty value.
@@ -73,13 +74,13 @@ public struct FeedItem: Hashable, Sendable {
     /// Creates an empty item.
     public init() {}
 
-    /// Accesses a shared property.
+    /// Accesses a ``FeedCore`` property. Feeds and items have these properties in common.
     public subscript<Value>(dynamicMember path: WritableKeyPath<FeedCore, Value>) -> Value {
         get { core[keyPath: path] }
         set { core[keyPath: path] = newValue }
     }
 
-    /// Returns a derived property.
+    /// Returns a computed ``FeedCore`` property, such as ``FeedCore/link``.
     public subscript<Value>(dynamicMember path: KeyPath<FeedCore, Value>) -> Value { core[keyPath: path] }
 
     /// The text to display: the content, or else the summary.

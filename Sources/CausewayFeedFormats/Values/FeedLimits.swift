@@ -1,22 +1,28 @@
 /// Limits for a feed's cost.
 ///
-/// With the default limits, a document of any length needs less than 16 MiB of memory in addition to its stored texts,
-/// and 100 MB of any content take less than a second: the time is proportional to the byte count, and input that costs
-/// more than plain text is counted. A limit that ends the document is reported in ``Feed/problems``, and the items
-/// before it are kept.
+/// With the default limits, a document of any length needs less than 16 MiB of memory in addition to its stored texts.
+/// Parsing 100 MB of any content takes less than a second, because the time is proportional to the byte count, and
+/// because content that takes longer than plain text is limited. If an XML document exceeds a limit that stops the
+/// parser, ``Feed/problems`` reports this, and the earlier items are kept.
 public struct FeedLimits: Hashable, Sendable {
-    /// Maximum item count. The next item ends the document.
+    /// Maximum item count. The parser stops at the next item.
     public var items = 20_000
     /// Maximum bytes per content or summary. The rest is cut off.
     public var textByteCount = 1024 * 1024
     /// Maximum bytes per title or other short text. The rest is cut off.
     public var titleByteCount = 64 * 1024
-    /// Maximum bytes in all texts together. Exceeding the limit ends the document.
+    /// Maximum bytes in all texts together. The parser stops when the texts exceed this limit.
     public var totalByteCount = 32 * 1024 * 1024
     /// Maximum number of tags, attributes and uncommon references in the document. A namespace declaration counts
-    /// twice. A second budget of this size applies to HTML in texts and to costly content: each keyword, every 2 bytes
-    /// of positions, every 8 bytes of dates and people, and every 32 bytes of long attributes count once; each image
-    /// counts four times. If either budget is exceeded, the document ends.
+    /// twice.
+    ///
+    /// A second budget of the same size applies to HTML in texts and to other costly content:
+    ///
+    /// - Each keyword, every 2 bytes of positions, every 8 bytes of dates and people, and every 32 bytes of long
+    ///   attributes count as one.
+    /// - Each image, and each date of a validity period, counts as four.
+    ///
+    /// If either budget is exceeded, the parser stops.
     public var markup = 1_500_000
     /// Maximum bytes in a JSON Feed document, which is parsed as a whole. A longer document is an error.
     public var jsonByteCount = 4 * 1024 * 1024

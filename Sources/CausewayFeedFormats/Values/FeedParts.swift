@@ -27,8 +27,8 @@ public struct FeedPerson: Hashable, Sendable {
 public struct FeedLink: Hashable, Sendable {
     /// The relation (RFC 4287 §4.2.7.2): `alternate`, `enclosure`, `self` and others.
     public var relation: String
-    /// The target, absolute if the feed has a base. The type is a string, because some links are not valid URLs; see
-    /// ``url``.
+    /// The link's target. It is absolute if the feed has a base URL. The Swift type is `String`, because some targets
+    /// are not valid URLs; see ``url``.
     public var href: String
     /// The media type.
     public var type: String?

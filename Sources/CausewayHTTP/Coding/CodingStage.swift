@@ -115,16 +115,17 @@ struct CodingStage {
         case .zstandard: return .zstd
         case .deflate:
             guard let second = input.dropFirst().first else { return isLast ? .rawDeflate : nil }
-            // In a zlib header, the compression method is 8, the window at most 32 KiB, and the header a multiple of 31
-            // (RFC 1950 §2.2). Raw deflate data with the same four low bits would begin with a stored block whose
-            // padding is not zero.
+            // Data in the zlib format has the compression method 8, a window of at most 32 KiB, and a header that is a
+            // multiple of 31 (RFC 1950 §2.2). Other data is raw deflate data. Such data cannot be mistaken for a zlib
+            // header: with the same four low bits, it would begin with a stored block whose padding bits are not zero.
             let isHeader = first & 0x8f == 8 && (Int(first) << 8 + Int(second)) % 31 == 0
             return isHeader ? .zlib : .rawDeflate
         }
     }
 
-    /// Whether the input begins with a frame of the current zstd format; `nil` if there is not enough input to determine it. The library
-    /// would also decode formats older than RFC 8878. `true` for other codings, whose decoders check the beginning.
+    /// Whether the input begins with a zstd frame in the format of RFC 8878; `nil` if there is not enough input to
+    /// determine this. The check is needed because the zstd library also decodes older formats. For other codings, the
+    /// value is `true`, because their decoders check the beginning of the input.
     private var isFrame: Bool? {
         guard coding == .zstandard, let first = input.first else { return true }
         let mark = Self.frameMark(first)
@@ -133,8 +134,8 @@ struct CodingStage {
         return start.count == mark.count ? true : nil
     }
 
-    /// Returns the magic number of a zstd frame whose first byte is this byte: of a skippable frame if the byte is 0x50
-    /// to 0x5f, otherwise of a data frame (RFC 8878 §3.1).
+    /// Returns the magic number of the zstd frame that begins with this byte. A first byte from 0x50 to 0x5f begins a
+    /// skippable frame. Any other byte can only begin a data frame (RFC 8878 §3.1).
     private static func frameMark(_ first: UInt8) -> [UInt8] {
         first & 0xf0 == 0x50 ? [first, 0x2a, 0x4d, 0x18] : [0x28, 0xb5, 0x2f, 0xfd]
     }

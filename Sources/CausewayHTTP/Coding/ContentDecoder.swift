@@ -21,9 +21,10 @@ package final class ContentDecoder: Sendable {
     fileprivate struct State {
         /// The stages in decoding order.
         var stages: [CodingStage]
-        /// Each stage's limits, all relative to the content as received.
+        /// The limits on the output of each stage. Each limit depends on the number of received bytes, not on the
+        /// stage's own input.
         var budgets: [DecodingBudget]
-        /// The number of received bytes counted in each stage's budget.
+        /// For each stage, the number of received bytes that its ``DecodingBudget`` has already counted.
         var counted: [Int]
         var hasInputEnded = false
         var failure: DecodingFailure?
@@ -121,7 +122,8 @@ extension ContentDecoder.State {
         }
     }
 
-    /// Records a stage's output in its budget.
+    /// Counts a stage's output, and the received bytes since the previous count, in the stage's ``DecodingBudget``.
+    /// Throws if the output exceeds a limit.
     private mutating func count(_ produced: Int, of index: Int) throws(DecodingFailure) {
         let received = stages[0].consumedCount
         do throws(DecodingBudget.Excess) {

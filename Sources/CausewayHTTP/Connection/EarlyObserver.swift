@@ -2,9 +2,10 @@ internal import CausewayHTTPProtocols
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Reports the events of a connection that sent early data. If the handshake fails, requests without a response count
-/// as not started: they are sent again over another connection. If that connection cannot be established, it reports
-/// the reason.
+/// Reports the events of a connection that sent early data.
+///
+/// If the handshake fails, requests without a response count as not started. They are sent again over another
+/// connection. If that connection cannot be established, its failure gives the reason.
 final class EarlyObserver: HTTPConnectionObserver {
     private let base: any HTTPConnectionObserver
     private let transport: EarlyTransport

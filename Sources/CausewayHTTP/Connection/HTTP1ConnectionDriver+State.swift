@@ -7,8 +7,8 @@ internal import FoundationEssentials
 extension HTTP1ConnectionDriver.State {
     // MARK: Transport
 
-    /// Handles the failure of an established transport. If a receive is pending, the receive's result ends the input
-    /// instead, so that content received before the failure is delivered first.
+    /// Handles the failure of an established transport. If a receive is pending, its result ends the input instead,
+    /// after the content that arrived before the failure has been delivered.
     mutating func lost(_ failure: NWError) {
         error = error ?? failure
         guard isOpen, !isReceiving else { return }
@@ -26,7 +26,8 @@ extension HTTP1ConnectionDriver.State {
         pump()
     }
 
-    /// Passes received bytes to the machine, or response content directly to the exchange if the machine permits that.
+    /// Passes received bytes to the HTTP/1.1 state machine. If the machine permits it, response content goes directly
+    /// to the exchange instead.
     private mutating func take(_ bytes: Data) {
         guard let exchange else { return machine.received(Array(bytes)[...]) }
         let (count, head) = unsafe bytes.withUnsafeBytes { buffer in
@@ -34,7 +35,8 @@ extension HTTP1ConnectionDriver.State {
         }
         if let head {
             guard case .responded = head else {
-                // The following bytes belong to another response, or to another protocol.
+                // No content of a final response follows this head. The bytes after it belong to another response, or
+                // to another protocol.
                 machine.received(Array(bytes.dropFirst(count))[...])
                 return handle(head)
             }
@@ -48,7 +50,7 @@ extension HTTP1ConnectionDriver.State {
         let end = start + machine.bypass(min(bytes.count - start, exchange.room()))
         if end > start {
             exchange.reserve(end - start)
-            // A slice would not begin at index 0, which programs expect.
+            // Copy a part of the data. A slice would not begin at index 0, but programs expect that it does.
             let isWhole = end - start == bytes.count
             actions.append(.deliver(exchange, isWhole ? bytes : Data(bytes.dropFirst(start).prefix(end - start))))
         }
@@ -143,7 +145,8 @@ extension HTTP1ConnectionDriver.State {
 
     // MARK: Machine
 
-    /// Sends the machine's output, handles its events, and starts a receive if the reader's buffer has space.
+    /// Sends the output of the HTTP/1.1 state machine, and handles its events. Then requests more content to send, and
+    /// starts a receive if the reader's buffer has space.
     mutating func pump() {
         guard isOpen else { return }
         flush()
@@ -180,8 +183,8 @@ extension HTTP1ConnectionDriver.State {
         actions.append(.pull(source, exchange))
     }
 
-    /// Reports sent content before a response event, because the transport's completion can come later. All bytes
-    /// passed to the transport count as sent.
+    /// Reports the content that was sent before a response event. This report cannot wait for the transport, which may
+    /// confirm the content only after the event. All bytes passed to the transport count as sent.
     private mutating func noteSent() {
         guard let exchange, !machine.dropsBody else { return }
         let count = content.advance(unsent: machine.outputCount)
@@ -232,7 +235,7 @@ extension HTTP1ConnectionDriver.State {
         return .complete(exchange, head, content)
     }
 
-    /// Leaves the pool, and passes the transport to the request's observer.
+    /// Takes the connection out of the pool, and passes its transport to the request's observer.
     private mutating func handOver(_ head: HTTPResponseHead) {
         guard let ended = exchange.take() else { return }
         stopSource()
@@ -241,7 +244,8 @@ extension HTTP1ConnectionDriver.State {
         actions.append(.handOver(ended, head, Data(machine.takeRemainingInput().bytes)))
     }
 
-    /// Leaves the pool in the middle of a response, and passes the transport to the request's observer.
+    /// Takes the connection out of the pool in the middle of a response, and passes its transport to the request's
+    /// observer. If that is not possible, reports this to the exchange instead.
     mutating func handOverRest(_ transport: any HTTPTransport) {
         guard let exchange else { return }
         guard machine.handOver() else { return actions.append(.handOverRest(exchange, nil)) }

@@ -26,9 +26,10 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         case finish(HTTPExchange, FieldSection)
         /// Report a response that arrived in one piece.
         case complete(HTTPExchange, HTTPResponseHead, Data?)
-        /// Hand over the transport with the bytes after the head.
+        /// Hand over the transport to the request's observer, together with the bytes that follow the response head.
         case handOver(HTTPExchange, HTTPResponseHead, Data)
-        /// Hand over the transport in the middle of a response; the stream is `nil` if that is not possible.
+        /// Hand over the transport to the request's observer in the middle of a response. The stream reads and writes
+        /// the transport; `nil` means that this handover is not possible.
         case handOverRest(HTTPExchange, HTTPUpgradedStream?)
         case passArrival(HTTPArrival, HTTPUpgradedStream)
         case interrupt(HTTPExchange, RetryOccasion, HTTPFailure)
@@ -49,7 +50,7 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         var source: (any HTTPBodySource)?
         var isPulling = false
         var isReceiving = false
-        /// After the connection's handover, the stream that gets the pending receive's result.
+        /// The stream that took over the transport while a receive was pending. It gets the result of that receive.
         var successor: HTTPUpgradedStream?
         /// The number of bytes passed to the transport, which has not yet reported them as processed.
         var pendingCount = 0
@@ -63,7 +64,7 @@ final class HTTP1ConnectionDriver: HTTPConnection {
 
     /// Counts the current request's content.
     struct SentContent {
-        /// The number of content bytes passed to the machine.
+        /// The number of content bytes passed to the HTTP/1.1 state machine.
         var given = 0
         /// The number of content bytes reported as sent.
         var reported = 0
@@ -117,7 +118,7 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         transition { state in if state.exchange === exchange { state.pump() } }
     }
 
-    /// Has no effect: the connection carries no other request.
+    /// Has no effect, because an HTTP/1.1 connection carries only one request at a time.
     func priorityChanged(_ exchange: HTTPExchange) {}
 
     func abandon(_ exchange: HTTPExchange) {

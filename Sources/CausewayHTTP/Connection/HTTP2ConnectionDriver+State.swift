@@ -82,9 +82,10 @@ extension HTTP2ConnectionDriver.State {
 
     // MARK: Machine
 
-    /// Handles the machine's events, passes its output to the transport, requests content, and starts a receive.
+    /// Handles the events of the HTTP/2 state machine, and passes its output to the transport. Then requests content to
+    /// send, and starts a receive.
     ///
-    /// Reading never stops. The flow-control windows limit unread content.
+    /// Received bytes are always read. Only the flow-control windows limit the content that the program has not read.
     mutating func pump(at now: Duration) {
         while isOpen {
             flush()
@@ -160,7 +161,7 @@ extension HTTP2ConnectionDriver.State {
     /// request uses another connection.
     private mutating func connectionEnded(_ failure: HTTP2ConnectionFailure?) {
         isOpen = false
-        // Only the GOAWAY frame and earlier control frames remain.
+        // The last output consists of the GOAWAY frame and the control frames that were queued before it.
         if let last = machine.nextOutput() { send(last) }
         actions.append(.close(isInterrupted: link.error != nil || failure == .endedEarly))
         actions.append(.reportClosed)

@@ -15,7 +15,8 @@ extension HTTP2ConnectionDriver.State {
         guard next.beginSending() else { return actions.append(.reportFinished) }
         do throws(HTTPFailure) {
             try start(next, at: now)
-            // The request has the last stream identifier (RFC 9113 §5.1.1).
+            // If the connection accepts no more requests, this request has used the last possible stream identifier
+            // (RFC 9113 §5.1.1).
             if !machine.acceptsRequests { actions.append(.reportRetired) }
         } catch {
             actions.append(.reportFinished)

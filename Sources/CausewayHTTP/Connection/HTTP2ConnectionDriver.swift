@@ -10,7 +10,9 @@ internal import FoundationEssentials
 ///
 /// State changes happen under one lock. The resulting actions are performed in order, by one thread at a time, without the lock.
 final class HTTP2ConnectionDriver: HTTPConnection {
-    /// The number of unsent bytes at which the driver stops taking output from the machine, and content from a source.
+    /// The maximum number of bytes that wait in the transport, and of each request's content bytes that wait in the
+    /// HTTP/2 state machine. At this limit, the driver takes no more output from the state machine, or no more content
+    /// from the program.
     static let outputLimit = 64 << 10
     /// The maximum size of one receive in bytes.
     static let inputLimit = 64 << 10

@@ -5,7 +5,7 @@ internal import FoundationEssentials
 
 /// A connection's state for one exchange.
 struct HTTP2ExchangeStream {
-    /// The end of the response, which the reader receives after the held content.
+    /// The end of the response. The reader receives it after the content in ``held``.
     enum End {
         case finished(FieldSection)
         case interrupted(RetryOccasion, HTTPFailure)
@@ -17,7 +17,7 @@ struct HTTP2ExchangeStream {
         }
     }
 
-    /// The maximum length in bytes to which small chunks are joined in one element of ``held``.
+    /// The maximum length in bytes of an element of ``held`` that joins several small chunks.
     private static let gatheredLength = 16 << 10
 
     let exchange: HTTPExchange
@@ -39,7 +39,7 @@ struct HTTP2ExchangeStream {
 
     /// The result of ``accept(_:)``.
     enum Acceptance {
-        /// The exchange has space in its buffer, which is now reserved.
+        /// The exchange has space in its buffer. Space for the content is now reserved.
         case reserved(HTTPExchange)
         case held
     }
@@ -87,7 +87,8 @@ struct HTTP2Upload {
     /// The time at which the content is sent even without status 100 (RFC 9110 §10.1.1); `nil` if the content is not
     /// held back.
     var holdDeadline: Duration?
-    /// The number of content bytes in the machine's queue at the latest report of sent content.
+    /// The number of this request's content bytes in the HTTP/2 state machine: those at the latest report of sent
+    /// content, and those added since.
     var queuedCount = 0
     /// The number of content bytes still to come from the source; `nil` if the length is not stated.
     var missingCount: Int?

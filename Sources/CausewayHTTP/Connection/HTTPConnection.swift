@@ -33,8 +33,9 @@ protocol HTTPConnectionObserver: AnyObject, Sendable {
     /// Reports that there is no usable path for a connection attempt. The attempt continues when there is one.
     func waits(_ id: PoolConnectionID, _ reason: NWError)
     func connected(_ id: PoolConnectionID, _ connection: any HTTPConnection, _ facts: PoolConnectionFacts)
-    /// Reports a connection whose transport is not established yet. Returns `true` if the connection takes requests
-    /// now, because all requests that wait for it may be sent as early data. Otherwise the call has no effect.
+    /// Reports a connection whose transport is not established yet. If all requests that wait for this connection may
+    /// be sent as early data, the connection takes these requests now, and the result is `true`. If not, or if no
+    /// request waits for it, the call has no effect.
     func connectedEarly(_ id: PoolConnectionID, _ connection: any HTTPConnection, _ facts: PoolConnectionFacts) -> Bool
     func connectFailed(_ id: PoolConnectionID, _ error: NWError)
     /// Reports that an exchange ended. The connection can carry another request if `isReusable` is `true`.
@@ -49,7 +50,7 @@ protocol HTTPConnectionObserver: AnyObject, Sendable {
     func failed(_ exchange: HTTPExchange, _ failure: HTTPFailure)
     /// Reports that the connection is closed and must not be used for later requests.
     func closed(_ id: PoolConnectionID)
-    /// Reports that an exchange ended before its response was complete. If the occasion permits no retry, the request
-    /// ends with `failure`.
+    /// Reports that an exchange ended before its response was complete. `occasion` is the kind of interruption. If it
+    /// permits no retry, the request ends with `failure`.
     func interrupted(_ exchange: HTTPExchange, _ occasion: RetryOccasion, _ failure: HTTPFailure)
 }

@@ -55,15 +55,17 @@ final class HTTPConnectionAttempt: Sendable {
         (early ?? transport).start { [self] event in
             switch event {
             case .ready(let facts): becameReady(facts)
-            // An attempt to an alternative fails instead of waiting, because the origin may have a path.
+            // If there is no network path to an alternative service, its attempt fails at once. The origin itself may
+            // have a path.
             case .waiting(let error): mayWait ? observer.waits(id, error) : failed(error)
             case .failed(let error): failed(error)
             }
         }
     }
 
-    /// Whether the attempt may wait for a path. An attempt with early data fails instead, because its requests have
-    /// left the pool, and the failure returns the requests to the pool.
+    /// Whether the attempt may wait for a network path. An attempt to an alternative service may not wait. Neither may
+    /// an attempt with early data: its requests no longer wait in the pool, and only the failure of the attempt returns
+    /// them to the pool.
     private var mayWait: Bool {
         let isConnecting = phase.withLock { phase in if case .connecting = phase { true } else { false } }
         return isConnecting && alternative == nil

@@ -66,7 +66,7 @@ package final class HTTPConnectionDetails: Sendable {
         case forwarding
     }
 
-    /// A path that is determined on first use, because that queries the kernel for the network state.
+    /// A path that is determined on first use, because determining it queries the kernel for the network state.
     private final class LazyPath: Sendable {
         private let known = LockedValue<NWPath??>(nil)
         private let make: @Sendable () -> NWPath?

@@ -4,11 +4,12 @@ internal import CausewayTypes
 internal import CausewayWire
 internal import FoundationEssentials
 
-/// One request and its response. A connection reports the response's progress, and the exchange passes it on to its observer.
+/// One request and its response. A connection reports the response's progress, and the exchange passes it on to its
+/// observer.
 ///
 /// The methods in the sections "Connection" and "Response" are called one at a time, by the thread that performs the
-/// connection's actions. ``fail(_:)`` may be called by any thread: if an event is being delivered, the end follows on
-/// the thread that delivers it.
+/// connection's actions. Any thread may call ``fail(_:)``. If an event is being delivered to the observer at that time,
+/// the thread that delivers the event also delivers the failure afterwards.
 final class HTTPExchange: Sendable {
     /// The maximum number of content bytes buffered for a reader.
     static let unreadLimit = 64 << 10
@@ -193,8 +194,8 @@ final class HTTPExchange: Sendable {
         end(in: .body)?.observer.handedOver(stream)
     }
 
-    /// Ends the exchange if it is in this phase. The caller releases the connection, because the lock must not be held
-    /// during the release.
+    /// Ends the exchange if it is in the phase `phase`. The result contains the connection, so that the connection is
+    /// released only after the lock.
     private func end(in phase: Phase) -> (observer: any HTTPResponseObserver, attempt: Attempt)? {
         state.withLock { state in
             guard state.phase == phase, let observer = state.observer.take() else { return nil }

@@ -11,7 +11,7 @@ extension HTTPRequestValue {
         var head = HTTP2RequestHead(
             method: method, scheme: origin.isSecure ? "https" : "http",
             authority: fields.firstValue(of: "Host") ?? hostField, path: target, fields: fields)
-        // The field is for proxies only, so the server must not see it (RFC 9110 §11.7.2).
+        // `Proxy-Authorization` is for proxies only, so the server must not see it (RFC 9110 §11.7.2).
         if fields.contains("Proxy-Authorization") { head.fields.removeAll("Proxy-Authorization") }
         let length: Int? =
             switch body {
@@ -34,7 +34,7 @@ extension HTTPRequestValue {
 extension HTTPExchange {
     /// The urgency of the current priority (RFC 9218 §4.1). Level 7 remains for background requests.
     var urgency: UInt8 {
-        // NaN counts as 0, as in the pool.
+        // A priority of NaN counts as 0. The pool of connections treats it in the same way.
         let priority = priority
         return UInt8(((priority > 0 ? 1 - min(priority, 1) : 1) * 6).rounded())
     }

@@ -26,8 +26,11 @@ package protocol HTTPResponseObserver: AnyObject, Sendable {
     /// Reports that the server switched the protocol (status 101), and hands over the connection. No other event follows. Called only for
     /// requests with ``HTTPRequestValue/isUpgrade``.
     func upgraded(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation, _ stream: HTTPUpgradedStream)
-    /// Reports the result of ``HTTPRequestHandle/handOver()``. If `stream` is `nil`, the content does not end with the
-    /// connection, which therefore cannot be handed over. Otherwise, no other event follows.
+    /// Reports the result of ``HTTPRequestHandle/handOver()``.
+    ///
+    /// If the connection cannot be handed over, `stream` is `nil`, and the request continues. The reason is that the
+    /// request is not completely sent, or that the response content does not extend to the end of the connection. If
+    /// `stream` is not `nil`, no other event follows.
     func handedOver(_ stream: HTTPUpgradedStream?)
     /// Reports the end of the request, with the response's trailer fields. Called exactly once, unless the protocol was
     /// switched, the connection was handed over, or ``completed(_:_:_:)`` was called.

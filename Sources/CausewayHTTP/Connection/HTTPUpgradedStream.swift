@@ -13,7 +13,8 @@ package final class HTTPUpgradedStream: Sendable {
     private struct State {
         /// Input from before the connection's handover: bytes, then the end or an error.
         var unread: HTTPArrival
-        /// Whether the engine's receive is pending. Its result is the next arrival.
+        /// Whether a receive is pending that began before the connection's handover. Its result is passed to
+        /// ``arrived(_:)``.
         var isReceiving: Bool
         var reader: (limit: Int, completion: Reader)?
         var isClosed = false

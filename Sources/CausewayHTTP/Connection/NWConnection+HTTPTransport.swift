@@ -73,7 +73,7 @@ extension NWConnection: HTTPTransport {
         let secure = security.flatMap { _ in
             facts.flatMap { $0.phase(from: $0.connected ?? $0.attemptStarted, to: $0.finished) }
         }
-        // Zero means that there is no sample yet.
+        // A minimum round-trip time of zero means that none has been measured yet.
         let roundTrip = facts?.baseline?.information.map(\.minimumRTT).flatMap { $0 > .zero ? $0 : nil }
         let route: HTTPConnectionDetails.Route =
             driver.route?.forwarder != nil ? .forwarding : driver.route?.proxy != nil ? .tunnel : .direct

@@ -53,8 +53,9 @@ struct NetworkDialer: HTTPDialer {
         return connection
     }
 
-    /// Returns parameters whose TLS offers only protocols that the engine chose. If the program's list lacks a protocol, that protocol is
-    /// not offered. The program's own parameters remain unchanged, because it may use them for other connections.
+    /// Returns parameters whose TLS options offer only protocols that the engine chose. If the program's TLS options
+    /// list application protocols, only protocols on that list are offered. The program's own parameters remain
+    /// unchanged, because it may use them for other connections.
     static func offering(
         _ protocols: [String], _ original: NWParameters, usesEarlyData: Bool = false
     ) -> NWParameters {

@@ -10,9 +10,9 @@ internal import CausewayTypes
 package final class HTTPEngine: Sendable {
     package struct Configuration: Sendable {
         package var limits = PoolLimits()
-        /// The HTTP/1.1 machine's limits and timeouts.
+        /// The limits and timeouts of HTTP/1.1 connections.
         package var http1 = HTTP1Client.Configuration()
-        /// The HTTP/2 machine's limits, windows and timeouts.
+        /// The limits, windows and timeouts of HTTP/2 connections.
         package var http2 = HTTP2Configuration()
         /// Whether secure connections offer HTTP/2.
         package var offersHTTP2 = true
@@ -30,8 +30,9 @@ package final class HTTPEngine: Sendable {
         /// Whether HTTP proxies forward plain requests (RFC 9112 §3.2.2). Otherwise the requests pass the proxies in
         /// tunnels.
         package var usesForwarding = true
-        /// Returns a name for an origin's proxies if all of them forward plain requests; `nil` if there are no proxies,
-        /// or if some of them do not forward. Origins with equal names share idle connections.
+        /// Returns a name that identifies an origin's proxies. Connections to origins with equal names can carry each
+        /// other's requests, so these origins share idle connections. Returns `nil` if there are no proxies, or if some
+        /// of them do not forward plain requests.
         package var forwardingRoute: @Sendable (HTTPOrigin) -> String? = { _ in nil }
         /// The alternative services; `nil` to connect to origins only.
         package var alternatives: (any AlternativeChoosing)?

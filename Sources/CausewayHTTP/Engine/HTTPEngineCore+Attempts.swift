@@ -15,7 +15,8 @@ extension HTTPEngineCore {
         }
         guard !isClosed else { return }
         if attempt.beginEarly() {
-            // The pool's actions for the first requests are performed before the attempt starts.
+            // Queue the start of the attempt behind the actions that assign the first requests to its connection. Only
+            // bytes sent before the start can be early data.
             transition { state in
                 state.actions.append(.start(attempt))
                 return []
@@ -46,7 +47,7 @@ extension HTTPEngineCore {
         alternatives.failed(service, of: failed.key.origin)
         let attempt = makeAttempt(id, failed.key, at: nil, offersHTTP2: true)
         let isWanted = state.withLock { state in
-            // The pool may have closed the attempt in the meantime.
+            // The pool may have closed the failed attempt while the new attempt was created.
             guard state.attempts[id] === failed else { return false }
             state.attempts[id] = attempt
             return true

@@ -32,10 +32,11 @@ extension HTTPEngineCore: HTTPConnectionObserver {
         return actions
     }
 
-    /// Notifies or fails a request, unless it got a connection or ended after the action was queued.
+    /// Tells a request that its connection attempt waits for a network path, or fails the request if it must not wait.
+    /// Has no effect if the request has got a connection or has ended since this action was queued.
     ///
-    /// Only an action of the pool gives the request a connection, and actions are performed one at a time, so no
-    /// connection reports an event of this request at the same time.
+    /// No connection reports an event of this request at the same time: another action would first have to assign a
+    /// connection, and actions are performed one at a time.
     func wait(_ request: UInt64, for id: PoolConnectionID) {
         let (exchange, reason) = state.withLock { state -> (HTTPExchange?, NWError?) in
             guard state.pool.isWaiting(request, for: id) else { return (nil, nil) }
@@ -53,7 +54,7 @@ extension HTTPEngineCore: HTTPConnectionObserver {
         let now = clock.now
         var attempt: HTTPConnectionAttempt?
         transition { state in
-            // The pool may have closed the attempt in the meantime.
+            // If the pool has closed the attempt before this report, the attempt is no longer listed.
             attempt = state.attempts.removeValue(forKey: id)
             state.waiting[id] = nil
             guard attempt != nil else { return [] }
@@ -115,15 +116,16 @@ extension HTTPEngineCore: HTTPConnectionObserver {
 
     func finished(_ id: PoolConnectionID, isReusable: Bool, _ keepAlive: KeepAlive) {
         let now = clock.now
-        // The server closes an idle connection after about this time. Stop reusing the connection one second earlier,
-        // so that a request reaches the server before that.
+        // The server closes the connection after it has been idle for about this time. Stop reusing the connection one
+        // second earlier, so that a request reaches the server before the server closes the connection.
         let idle = keepAlive.timeout.map { Duration.seconds(max(0, min($0, 1 << 20) - 1)) }
         transition { state in state.pool.finished(id, isReusable: isReusable, idleTimeout: idle, at: now) }
     }
 
     func interrupted(_ exchange: HTTPExchange, _ occasion: RetryOccasion, _ failure: HTTPFailure) {
         let now = clock.now
-        // A request that continues a handshake is not retried: its message is useless on another connection.
+        // A request that continues an authentication handshake is not retried, because its handshake message is useless
+        // on another connection.
         guard exchange.request.binding?.connection == nil, let context = exchange.retryContext(),
             case .retry(let route, needsNewStream: false) = RetryRules.decide(occasion, context),
             exchange.beginRetry(occasion)

@@ -28,13 +28,14 @@ final class HTTPEngineCore: Sendable {
         var exchanges: [UInt64: HTTPExchange] = [:]
         var attempts: [PoolConnectionID: HTTPConnectionAttempt] = [:]
         var connections: [PoolConnectionID: any HTTPConnection] = [:]
-        /// The attempts waiting for a path, with the reason.
+        /// The connection attempts that wait for a network path, each with the error that explains why.
         var waiting: [PoolConnectionID: NWError] = [:]
         var isClosed = false
         /// The time at which the earliest pending timer fires; `nil` if there is none.
         var timer: Duration?
         var line = ActionLine<Action>(keepsStorage: true)
-        /// The current transition's actions. The array keeps its storage.
+        /// The actions that the current change of the state requests. After each change they move to ``line``, and the
+        /// array keeps its storage.
         var actions: [Action] = []
 
         mutating func queueActions() -> Bool { !actions.isEmpty && line.move(&actions) }
@@ -96,11 +97,12 @@ final class HTTPEngineCore: Sendable {
         if let limit { setTimer(limit, at: now) }
     }
 
-    /// Changes a request's priority. The priority applies to the pool while the request waits, and later to the
-    /// request's connection.
+    /// Changes a request's priority. While the request waits in the pool, the priority determines its place there.
+    /// Later it applies to the request's connection.
     ///
-    /// The pool and the connection read the exchange's priority under their locks. After two changes at the same time,
-    /// the exchange, the pool and the connection therefore have the same priority.
+    /// The priority is first stored in the exchange. The pool and the connection then read it there, each under its own
+    /// lock. So even if two threads change the priority at the same time, the exchange, the pool and the connection end
+    /// up with the same value.
     func setPriority(_ priority: Float, of exchange: HTTPExchange) {
         let connection = exchange.setPriority(priority)
         state.withLock { state in state.pool.reprioritized(exchange.id, to: exchange.priority) }
@@ -257,7 +259,8 @@ final class HTTPEngineCore: Sendable {
         return key
     }
 
-    /// Returns the pool request for an exchange, with the route restrictions of a retry.
+    /// Returns the request to the pool for an exchange's connection. If the exchange is retried, `route` restricts the
+    /// connections that it may use.
     func poolRequest(for exchange: HTTPExchange, _ route: RetryDecision.Route = .any) -> PoolRequest {
         let route: PoolRequest.Route =
             switch route == .any ? exchange.request.route : route {

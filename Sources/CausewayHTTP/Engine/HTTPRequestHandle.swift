@@ -13,8 +13,9 @@ package struct HTTPRequestHandle: Sendable {
     /// Stops or resumes reading the response. After a stop, at most 64 KiB that were already received are still delivered.
     package func setReading(_ isReading: Bool) { exchange.setReading(isReading, at: core.now) }
 
-    /// Requests the connection in the middle of the response; ``HTTPResponseObserver/handedOver(_:)`` receives the result. Has no effect
-    /// after the request has ended. Only HTTP/1.1 connections can be handed over.
+    /// Requests the handover of the connection in the middle of the response. ``HTTPResponseObserver/handedOver(_:)``
+    /// receives the result. Has no effect before the response head has arrived, after the request has ended, and on an
+    /// HTTP/2 connection.
     package func handOver() { exchange.handOver() }
 
     /// Records that a reader took content from its buffer.

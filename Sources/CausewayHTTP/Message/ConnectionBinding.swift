@@ -5,8 +5,8 @@ package import CausewayHTTPProtocols
 package final class ConnectionBinding: Sendable {
     /// The credential's name. Requests with equal names share connections.
     package let identity: String
-    /// The connection that carried the previous handshake message. The request fails if that connection cannot carry
-    /// it. `nil` if the request may use any of the identity's connections.
+    /// The connection that carried the previous handshake message. If that connection cannot carry the request, the
+    /// request fails. `nil` if the request may use any connection with this ``identity``.
     package let connection: PoolConnectionID?
 
     package init(identity: String, connection: PoolConnectionID? = nil) {

@@ -60,7 +60,7 @@ package struct HTTPRequestValue: Sendable {
     package var head: HTTPRequestHead {
         var head = HTTPRequestHead(method: method, target: target, fields: fields)
         if !fields.contains("Host") { head.fields.prepend("Host", hostField) }
-        // The field is for proxies only, so the server must not see it (RFC 9110 §11.7.2).
+        // `Proxy-Authorization` is for proxies only, so the server must not see it (RFC 9110 §11.7.2).
         if fields.contains("Proxy-Authorization") { head.fields.removeAll("Proxy-Authorization") }
         return head
     }

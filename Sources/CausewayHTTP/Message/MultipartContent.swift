@@ -3,13 +3,13 @@ package import FoundationEssentials
 
 /// Why a file cannot be sent as a form part.
 package enum MultipartFailure: Error, Equatable, Sendable {
-    /// The file does not exist, or has been removed meanwhile.
+    /// The file does not exist. It may have been removed after it was added to the form's content.
     case missing(String)
     /// The path leads to a directory, pipe, socket or device.
     case notRegular(String)
     /// The file cannot be opened or read. The code is the system's `errno`.
     case unreadable(String, code: Int32)
-    /// The file's size has changed since the start.
+    /// The file's size has changed since the file was added to the form's content.
     case changed(String)
     /// The form is longer than 2^63 - 1 bytes.
     case tooLong
@@ -134,7 +134,7 @@ package final class MultipartReader: Sendable {
         let file: FormFile
         if let open = place.file { file = open } else { file = try FormFile(path) }
         place.file = file
-        // A file that has grown would be truncated silently.
+        // Without this check, a file that has grown would be truncated silently.
         guard try file.count() == count else { throw .changed(path) }
         let wanted = Int(min(Int64(limit), count - place.offset))
         let data = try file.read(wanted, at: place.offset)

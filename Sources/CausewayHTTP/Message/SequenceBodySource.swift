@@ -9,7 +9,7 @@ package import FoundationEssentials
 package final class SequenceBodySource: HTTPBodySource {
     private struct State {
         var isStopped = false
-        /// The completion for the next chunk, while the sequence has not produced it.
+        /// The completion that ``next(_:)`` has received, until the sequence produces the next chunk; otherwise `nil`.
         var wanted: (@Sendable (HTTPBodyPiece) -> Void)?
         /// Resumes the iteration when a chunk is requested.
         var producer: CheckedContinuation<Bool, Never>?

@@ -1,7 +1,8 @@
 /// Decides which transfers in a background session run, and when a failed transfer is retried.
 ///
-/// A transfer waits until it is due, a slot is free and no transfer with a higher priority waits. Times are wall-clock times
-/// since 1970, because they outlive the process. After the system clock is set back, no back-off lasts longer than its delay.
+/// A transfer waits until it is due, fewer transfers than the limit are running, and no transfer with a higher priority
+/// waits. Times are wall-clock times since 1970, because they outlive the process. If the system clock is set back, the
+/// rest of a back-off is shortened to the planned duration of the whole back-off.
 package struct TransferQueue: Sendable {
     package typealias ID = Int
 
@@ -99,7 +100,7 @@ package struct TransferQueue: Sendable {
             .min()
     }
 
-    /// Shortens back-offs that would exceed their delay because the clock was set back.
+    /// Shortens each back-off whose rest would last longer than its planned duration because the clock was set back.
     private mutating func noteClock(_ now: Duration) {
         for (id, entry) in entries {
             if let retry = entry.retry, retry - now > entry.delay { entries[id]?.retry = now + entry.delay }

@@ -26,8 +26,8 @@ package enum CachePolicy {
 
     // MARK: Storing
 
-    /// Returns whether a response may be stored (RFC 9111 §3). For a partial response, the caller also checks that its
-    /// part is known: see ``StoredResponse/notePart(of:count:)``.
+    /// Returns whether a response may be stored (RFC 9111 §3). For a partial response, the caller also checks with
+    /// ``StoredResponse/notePart(of:count:)`` that it is known which part of the content the response has.
     package static func isStorable(method: String, request: FieldSection, _ response: StoredResponse) -> Bool {
         isStorable(method: method, request: request, status: response.status, fields: response.fields)
     }
@@ -89,7 +89,8 @@ package enum CachePolicy {
     }
 
     private static func hasOwnCondition(_ request: FieldSection) -> Bool {
-        // The lengths are compared first: most requests have no field name with one of these lengths.
+        // First compare only the lengths of the field names, which is fast. In most requests, no field name is as long
+        // as one of these names.
         request.hasName(withLengths: ownConditionLengths) && ownConditions.contains { request.contains($0) }
     }
 

@@ -33,7 +33,7 @@ extension CacheRecord {
         return values.count <= Self.maximumCount ? Self.sealed(values) : nil
     }
 
-    /// Returns a file head: the prefix with size and checksum, then these values.
+    /// Returns a file head. It has the prefix, with the size and the checksum of `values`, and then `values`.
     package static func sealed(_ values: [UInt8]) -> [UInt8] {
         var result = magic
         append(UInt32(truncatingIfNeeded: values.count), to: &result)
@@ -138,7 +138,8 @@ extension CacheRecord {
         return count
     }
 
-    /// Reads a time. Its bounds keep sums of times from overflowing.
+    /// Reads a time in seconds. Values of 2^40 and above, positive or negative, are invalid, so that sums of times
+    /// cannot overflow.
     private static func readTime(_ reader: inout ByteReader) throws(WireError) -> Int {
         let time = try reader.readInteger(as: Int64.self)
         guard time > -1 << 40, time < 1 << 40 else { throw .invalid("time", at: reader.position) }

@@ -15,7 +15,7 @@ package struct CacheRecord: Equatable, Sendable {
 
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// An HTTP response. For other responses, the cache chose the field names.
+        /// The response is an HTTP response. If it comes from another protocol, its field names are the cache's own.
         package static let isHTTP = Traits(rawValue: 1 << 0)
         /// The content is stored without its content coding.
         package static let isDecoded = Traits(rawValue: 1 << 1)

@@ -17,7 +17,8 @@ extension StoredResponse {
             }
     }
 
-    /// Whether the response answers the request, if no other response is stored for the URL.
+    /// Returns whether this stored response answers the request. The result is only valid if no other response is
+    /// stored for the URL.
     package func answers(_ request: FieldSection, isLenient: Bool = false) -> Bool {
         isSelected(by: request, isLenient: isLenient)
             && (part == nil || request.contains("Range") && positions(for: request) != nil)

@@ -44,9 +44,9 @@ extension StoredResponse {
             if replaced.insert(name).inserted { fields.removeAll(name) }
             fields.append(name: field.name, value: field.value)
         }
-        // The old response's age does not apply to the update.
+        // The stored `Age` field does not apply to the updated response.
         if !update.contains("Age") { fields.removeAll("Age") }
-        // If the update has no date, the time at which it was received counts.
+        // If the update has no date, the age is counted from the time at which the update was received.
         if !update.contains("Date") { fields.removeAll("Date") }
         self.fields = fields
         self.requestTime = requestTime

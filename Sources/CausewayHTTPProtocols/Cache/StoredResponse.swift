@@ -142,7 +142,8 @@ package struct StoredResponse: Sendable, Equatable {
     }
 
     static func storable(_ fields: FieldSection) -> FieldSection {
-        // The lengths are compared first: most responses have no field name with one of these lengths.
+        // First compare only the lengths of the field names, which is fast. In most responses, no field name is as long
+        // as one of these names.
         guard fields.hasName(withLengths: unstoredLengths), unstored.contains(where: { fields.contains($0) }) else {
             return fields
         }

@@ -108,7 +108,7 @@ package struct DecodingBudget: Equatable, Sendable {
 
     /// Records the bytes that the decoder consumed and produced since the previous call.
     ///
-    /// - Throws: The exceeded limit. The task must then end.
+    /// - Throws: The exceeded limit. The caller must then stop decoding.
     package mutating func advanced(encoded: Int, decoded: Int) throws(Excess) {
         encodedCount = encodedCount.addingReportingOverflow(encoded).partialValue
         decodedCount = decodedCount.addingReportingOverflow(decoded).partialValue

@@ -5,8 +5,8 @@ import CausewayWire
 package enum CookieDate {
     /// Returns the time in seconds since 1970, or `nil` if the text contains no complete date.
     ///
-    /// The parts may occur in any order. If a word matches several formats, it counts as the first of these parts that
-    /// has not been found yet: time, day, month, year.
+    /// The parts of the date may occur in any order. A word can match the formats of several parts. It then counts as
+    /// the first of these parts that has not been found yet, in the order time, day, month, year.
     package static func parse(_ bytes: some Sequence<UInt8>) -> Int64? {
         var found = Parts()
         var word: [UInt8] = []
@@ -67,7 +67,7 @@ package enum CookieDate {
         private static func time(_ word: [UInt8]) -> (hour: Int, minute: Int, second: Int)? {
             let pieces = word.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
             guard pieces.count == 3 else { return nil }
-            // Other text may follow only the seconds.
+            // The hour and the minute have digits only. Other text may follow the digits of the seconds.
             guard pieces[0].allSatisfy(URIBytes.isDigit), pieces[1].allSatisfy(URIBytes.isDigit) else { return nil }
             guard let hour = number(pieces[0], digits: 1...2), let minute = number(pieces[1], digits: 1...2),
                 let second = number(pieces[2], digits: 1...2)

@@ -25,7 +25,7 @@ package struct CookieRecord: Equatable, Sendable {
         RecordFile.decode(kind: kind, file).compactMap { CookieRecord($0) }
     }
 
-    /// The record fields; `nil` for a session cookie.
+    /// The cookie's fields in the file; `nil` for a session cookie, which is not stored.
     private var fields: [[UInt8]]? {
         guard let expires = cookie.expires else { return nil }
         var flags = cookie.isHostOnly ? "h" : ""

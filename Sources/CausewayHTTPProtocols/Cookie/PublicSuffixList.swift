@@ -52,7 +52,8 @@ package struct PublicSuffixList: Sendable {
             (name, kind) = (line.dropFirst(2), .subdomains)
         }
         guard !name.isEmpty, !line.starts(with: "//".utf8), !name.contains(UInt8(ascii: "*")) else { return }
-        // An exception excludes a name from a rule with a wildcard, so it has at least two labels.
+        // An exception (`!NAME`) excludes a name from a rule with a wildcard (`*.SUFFIX`). So the name of an exception
+        // has at least two labels.
         guard kind != .exception || name.contains(UInt8(ascii: ".")) else { return }
         let start = text.count
         for (index, label) in name.split(separator: 0x2E, omittingEmptySubsequences: false).enumerated() {

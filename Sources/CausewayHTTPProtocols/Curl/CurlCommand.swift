@@ -63,7 +63,8 @@ package struct CurlCommand: Sendable {
     private func line(_ field: FieldSection.Field, _ showsSecrets: Bool) -> String {
         let name = String(decoding: field.name, as: UTF8.self)
         guard showsSecrets || !Self.secrets.contains(name.lowercased()) else { return name + ": (hidden)" }
-        // `NAME:` would remove curl's own field.
+        // For an empty value, `NAME;` is needed: curl would read `NAME:` as a command to remove a field that it adds
+        // itself.
         return field.value.isEmpty ? name + ";" : name + ": " + String(decoding: field.value, as: UTF8.self)
     }
 

@@ -11,9 +11,11 @@ package struct PartialDownload: Equatable, Sendable {
         case whole
         /// Do nothing: all content is already stored.
         case complete
-        /// The ranges do not match. The stored content was discarded: request all content again.
+        /// The response's range does not fit the stored content. The stored content was discarded: request all content
+        /// again.
         case mismatch
-        /// The response is not the content. Its status gives the reason.
+        /// The response does not have the requested content, for example because it is an error response. Its status
+        /// gives the reason.
         case refused
     }
 

@@ -81,7 +81,7 @@ package enum HTTP2ConnectionFailure: Error, Equatable, Sendable {
     case goAway(HTTP2ErrorCode, debugData: [UInt8])
     /// The byte stream ended before the peer's SETTINGS frame, while streams were open, or inside a frame.
     case endedEarly
-    /// The owner called ``HTTP2Connection/abort(_:)``.
+    /// The program ended the connection with ``HTTP2Connection/abort(_:)``.
     case aborted
 }
 

@@ -4,10 +4,10 @@ package import CausewayWire
 
 /// One side of an HTTP/2 connection (RFC 9113), over any byte stream.
 ///
-/// The owner passes in received bytes and the time, and takes events and output. When the program has consumed the
-/// bytes in a ``Event/content(_:_:endsStream:)`` event, the owner must report them with ``took(_:of:)``, which gives
-/// the peer flow-control credit. For any input, each stream's final event is exactly one ``Event/closed(_:_:)``, and
-/// the connection's final event is exactly one ``Event/ended(_:)``.
+/// The caller passes in received bytes and the time, and takes out events and the bytes to send. A
+/// ``Event/content(_:_:endsStream:)`` event has bytes for the program. When the program has consumed them, the caller
+/// must report this with ``took(_:of:)``, which gives the peer flow-control credit. For any input, each stream's final
+/// event is exactly one ``Event/closed(_:_:)``, and the connection's final event is exactly one ``Event/ended(_:)``.
 package struct HTTP2Connection: Sendable {
     package let role: Role
     private let configuration: HTTP2Configuration
@@ -154,8 +154,9 @@ extension HTTP2Connection {
         while streams.appendContent(to: &chunk, atMost: limit - chunk.count, &output) {
             receiver.sentContent()
             endIfDone()
-            // The content may have completed a stream. The stream's trailers then follow, and the head of a request
-            // that waited for the stream's end. That request's content may be the next in the schedule.
+            // If this content was the last of its message, the stream's trailers now follow. If it has also closed the
+            // stream, a request that waited for this can begin, and its head follows. The request's content may be the
+            // next content to send.
             if output.controlByteCount > 0 { chunk.append(output.takeControl()) }
         }
         return chunk.isEmpty ? nil : chunk
@@ -194,7 +195,8 @@ extension HTTP2Connection {
             receiver.append(rest)
             while !life.hasEnded, let item = try nextItem(at: now) { try handle(item, at: now) }
         } catch {
-            // The last stream may have closed before the violation was found.
+            // During a shutdown, the last stream may have closed before the violation was found. The connection then
+            // ends normally, and the violation has no effect.
             endIfDone()
             fail(error)
         }
@@ -373,7 +375,7 @@ extension HTTP2Connection {
         end(failure)
     }
 
-    /// Enters the final state and queues the last events. Every end of the connection comes here.
+    /// Enters the final state and queues the last events. The connection ends only by a call of this method.
     private mutating func end(_ failure: HTTP2ConnectionFailure?) {
         guard life.ended() else { return }
         streams.removeAll(&output)

@@ -5,13 +5,13 @@ internal import CausewayWire
 /// Each budget refills over time, so that normal use of a long-lived connection does not exhaust it. RFC 9113 §10.5
 /// lists the attacks.
 struct HTTP2FloodGuard: Sendable {
-    /// A WINDOW_UPDATE frame counts as useful if its increment has at least this number of bytes. Programs that read in
-    /// small pieces, such as servers in Go, send several such frames for each DATA frame. The maximum window limits
-    /// their number.
+    /// The increment in bytes below which a WINDOW_UPDATE frame counts as useless. Larger increments are not counted,
+    /// because programs that read in small pieces, such as servers in Go, send several of them for each DATA frame. The
+    /// maximum window limits their number.
     static let usefulCredit = 1024
 
     struct Budget: Sendable {
-        /// The maximum number of units.
+        /// The maximum number of units in the budget. Each frame or stream that the guard limits takes one unit.
         let burst: Int
         let perSecond: Int
         private var left: Int
@@ -23,7 +23,7 @@ struct HTTP2FloodGuard: Sendable {
             left = burst
         }
 
-        /// Takes one unit. Returns `false` if none is left.
+        /// Takes one unit from the budget. Returns `false` if the budget is empty.
         mutating func take(at now: Duration) -> Bool {
             if left < burst { refill(at: now) }
             guard left > 0 else { return false }
@@ -39,7 +39,7 @@ struct HTTP2FloodGuard: Sendable {
             guard elapsed >= .seconds(1) else { return }
             let seconds = elapsed.components.seconds
             left = min(burst, left + Int(min(seconds, Int64(burst))) * perSecond)
-            // The fraction of a second counts toward the next unit.
+            // Only whole seconds have been counted. The remaining fraction of a second counts at the next refill.
             refilled += .seconds(seconds)
         }
     }
@@ -54,18 +54,22 @@ struct HTTP2FloodGuard: Sendable {
         chores = Budget(burst: burst, perSecond: perSecond)
     }
 
-    /// Charges for a frame that does not advance a message.
+    /// Takes one unit from the budget for frames that do not advance a message.
+    ///
+    /// - Throws: A connection error if the budget is empty.
     mutating func chargeChore(_ what: String, at now: Duration) throws(HTTP2Violation) {
         guard chores.take(at: now) else { throw HTTP2Violation(.enhanceYourCalm, "too many \(what)") }
     }
 
-    /// Charges for a stream that the peer resets, or that this side resets or refuses because of an invalid or
-    /// excessive frame.
+    /// Takes one unit from the budget for reset streams: streams that the peer resets, and streams that this side
+    /// resets or refuses because of an invalid or excessive frame.
+    ///
+    /// - Throws: A connection error if the budget is empty.
     mutating func chargeReset(at now: Duration) throws(HTTP2Violation) {
         guard resets.take(at: now) else { throw HTTP2Violation(.enhanceYourCalm, "too many streams reset") }
     }
 
-    /// Records a DATA frame that this side sends. The peer usually answers it with WINDOW_UPDATE frames for the stream
-    /// and the connection. They cost two units, which are restored in advance.
+    /// Records a DATA frame that this side sends. The peer usually answers it with one WINDOW_UPDATE frame for the
+    /// stream and one for the connection. The budget gets the two units for these frames in advance.
     mutating func sentContent() { chores.restore(2) }
 }

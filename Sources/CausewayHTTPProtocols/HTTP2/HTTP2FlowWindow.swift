@@ -5,9 +5,9 @@ internal import CausewayWire
 /// The peer receives credit only for consumed content. If the program stops consuming content, the peer must stop
 /// sending (RFC 9113 §5.2.2).
 ///
-/// A window below the path's bandwidth-delay product limits the rate; a larger one buffers more content when the
-/// program is slow. So a stream window starts small, and grows up to fourfold when half of it arrives in less than a
-/// round trip.
+/// A window that is smaller than the path's bandwidth-delay product limits the rate. A larger window buffers more
+/// content when the program is slow. So a stream's window starts small. If content that fills half of the window
+/// arrives in less than a round trip, the window grows to at most four times its size.
 struct HTTP2ReceiveWindow: Sendable {
     /// The window size in bytes when the program has consumed all content.
     private(set) var size: Int
@@ -15,9 +15,10 @@ struct HTTP2ReceiveWindow: Sendable {
     private(set) var available: Int
     /// Consumed bytes not yet credited to the peer.
     private var unannounced = 0
-    /// The size increase that the next credit includes, in bytes.
+    /// The number of bytes by which the window grows with the next WINDOW_UPDATE frame.
     private var growth = 0
-    /// The number of bytes received since a time; `nil` before the first byte.
+    /// The number of bytes received since the start of the current measurement, and the time of that start; `nil`
+    /// before the first byte.
     private var arrived: (count: Int, since: Duration)?
 
     /// The parameters for window growth. `limit` is in bytes.
@@ -48,12 +49,15 @@ struct HTTP2ReceiveWindow: Sendable {
         arrived = (0, pace.now)
     }
 
-    /// Accounts for consumed bytes. Returns the WINDOW_UPDATE increment if the window grows, or if the increment is at
-    /// least half the window. A smaller increment would cost a frame for little content (RFC 9113 §6.9.1).
+    /// Records that the program has consumed bytes. Returns the increment for a WINDOW_UPDATE frame, or `nil` if no
+    /// frame is needed.
     ///
-    /// - Parameter isShared: Whether several streams share the window. Unread content on some streams can occupy more
-    ///   than half of the window. Then a smaller increment suffices: otherwise the peer could send nothing on the other
-    ///   streams, although all of their content was consumed.
+    /// A frame is needed if the window grows, or if the increment is at least half the window. A smaller increment
+    /// would cost a frame for little content (RFC 9113 §6.9.1).
+    ///
+    /// - Parameter isShared: Whether several streams share the window. Unread content on some streams can then occupy
+    ///   more than half of the window, and the peer may need the rest for other streams. So a smaller increment is also
+    ///   sent if it is at least as large as the number of bytes that the peer may still send.
     mutating func credit(_ count: Int, isShared: Bool = false) -> Int? {
         // Never credit more bytes than were received, even if the program reports too many.
         unannounced = min(unannounced + max(0, count), size - available)

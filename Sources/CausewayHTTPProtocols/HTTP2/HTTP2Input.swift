@@ -23,8 +23,8 @@ struct HTTP2Input: Sendable {
 
     // MARK: Limits
 
-    /// Prepares for this side's settings: until the peer acknowledges them, input that the defaults permit is accepted,
-    /// too.
+    /// Prepares for settings that this side sends. Until the peer acknowledges them, input is accepted if it conforms
+    /// to these settings or to the default settings.
     mutating func permit(_ settings: HTTP2Settings) {
         reader.maximumFrameSize = max(reader.maximumFrameSize, settings.maxFrameSize)
         decoder.setMaximumTableSize(max(HPACKDecoder.defaultTableSize, settings.headerTableSize))

@@ -72,7 +72,7 @@ struct HTTP2Lifecycle: Sendable {
         guard phase == .firstSettings else { return }
         switch item {
         case .data: throw HTTP2Violation(.protocolError, "DATA frame before SETTINGS")
-        // The input refuses a CONTINUATION frame here, because no field block can have begun.
+        // ``HTTP2Input`` refuses a CONTINUATION frame at this point, because no field block can have begun.
         case .frame(_, .settings), .frame(_, .continuation): return
         case .frame(let header, _): throw HTTP2Violation(.protocolError, "\(header.name) frame before SETTINGS")
         }

@@ -3,7 +3,8 @@ import CausewayProtocols
 internal import CausewayWire
 internal import DequeModule
 
-/// A connection's events and frames for its owner, in creation order. DATA frames with content are not included.
+/// The events that a connection reports and the frames that it sends, in creation order. DATA frames with content are
+/// not included.
 struct HTTP2Output: Sendable {
     /// The maximum length in bytes of unsent PING and SETTINGS acknowledgments. It bounds the memory used for a peer
     /// that does not read.

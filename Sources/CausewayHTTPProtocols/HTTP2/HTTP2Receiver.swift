@@ -1,10 +1,11 @@
 internal import CausewayWire
 
-/// The receiving half of a connection: checks the peer's frames, and limits them by windows, settings and the flood
-/// guard.
+/// The receiving half of a connection. It checks the peer's frames, and enforces the windows, the settings and the
+/// limits of the flood guard.
 ///
-/// A method changes the streams and adds frames and events to the output. It throws only connection errors: after a
-/// stream error it resets the stream itself. The streams may all be closed afterwards, which can end the connection.
+/// The methods that handle a frame change the streams, and add frames and events to the output. They throw only
+/// connection errors: after a stream error, they reset the stream themselves. All streams may be closed afterwards, and
+/// the connection can then end.
 struct HTTP2Receiver: Sendable {
     private let role: HTTP2Connection.Role
     private let configuration: HTTP2Configuration
@@ -59,7 +60,9 @@ struct HTTP2Receiver: Sendable {
 
     // MARK: Flood guard
 
-    /// Charges for a frame that does not advance a message.
+    /// Takes one unit from the flood guard's budget for frames that do not advance a message.
+    ///
+    /// - Throws: A connection error if the budget is empty.
     mutating func chargeChore(_ what: String, at now: Duration) throws(HTTP2Violation) {
         try floods.chargeChore(what, at: now)
     }
@@ -166,8 +169,8 @@ struct HTTP2Receiver: Sendable {
         let priority = HTTPPriority(parsing: value)
         guard streams.isIdle(id) else { return streams.changePriority(priority, of: id) }
         earlyPriorities.set(priority, of: id)
-        // Idle streams with a priority count like open streams. The limit applies only after the client has
-        // acknowledged it.
+        // An idle stream counts toward the limit on concurrent streams if the client has sent a priority for it. The
+        // limit applies only after the client has acknowledged it.
         guard let limit = settings.acknowledgedStreamLimit, streams.count + earlyPriorities.count > limit else {
             return
         }
@@ -217,8 +220,9 @@ extension HTTP2Receiver {
         return false
     }
 
-    /// Reports a piece of a DATA frame (RFC 9113 §6.1). Gives the peer credit for undelivered content in the
-    /// connection's window.
+    /// Handles a piece of a DATA frame (RFC 9113 §6.1). Reports its content, unless the stream no longer accepts
+    /// content. Padding and discarded content count as consumed in the connection's window, so the peer gets credit for
+    /// them.
     mutating func received(_ piece: HTTP2DataPiece, _ streams: inout HTTP2Streams, _ output: inout HTTP2Output) {
         let id = piece.streamID
         guard streams.awaitsContent(id) else { return credit(piece.bytes.count + piece.paddingCount, &output) }

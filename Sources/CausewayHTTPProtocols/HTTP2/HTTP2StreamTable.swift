@@ -119,7 +119,8 @@ extension HTTP2StreamTable {
     /// Returns how a stream was closed; `nil` if it is not remembered.
     func closing(of id: HTTP2StreamID) -> Closing? {
         if !draining.isEmpty, draining.contains(id) { return .draining }
-        // If a draining stream no longer drains, it was reset, because its drain time had passed.
+        // The stream may be remembered as draining, although its content is no longer awaited. Then it was reset,
+        // because its drain time had passed.
         return closed.last { $0.id == id }.map { $0.closing == .draining ? .byReset : $0.closing }
     }
 

@@ -205,13 +205,15 @@ extension HTTP2Streams {
         return true
     }
 
-    /// Changes a stream's priority. A client also notifies the server: a waiting request carries the new priority;
-    /// otherwise, a PRIORITY_UPDATE frame does.
+    /// Changes a stream's priority. A client also notifies the server. If the request still waits to be sent, its head
+    /// carries the new priority. Otherwise, the client sends a PRIORITY_UPDATE frame.
     ///
-    /// While a request waits, its stream is idle, and the server's stream limit is reached. The server counts idle
-    /// streams with a priority like open streams, so a frame would end the connection (RFC 9218 §7.1). No frame is sent
-    /// after the response. A server that follows RFC 7540 gets no frame either, because it probably ignores such frames
-    /// (RFC 9218 §2.1.1).
+    /// A waiting request must not have such a frame. It waits because the server's stream limit is reached, and its
+    /// stream is idle. Idle streams with a priority count toward this limit, so the frame would end the connection (RFC
+    /// 9218 §7.1).
+    ///
+    /// No frame is sent after the end of the response. A server that uses the priorities of RFC 7540 gets no frame
+    /// either, because it probably ignores such frames (RFC 9218 §2.1.1).
     mutating func setPriority(_ id: HTTP2StreamID, _ priority: HTTPPriority, _ output: inout HTTP2Output) {
         guard let stream = table[id], stream.priority != priority else { return }
         if role == .client, table.update(id, { $0.changeRequest(priority) }) == false, stream.receiving != .ended,

@@ -1,7 +1,8 @@
 /// An authentication handshake of several messages (Negotiate, NTLM) on one connection.
 ///
-/// Each message depends on the previous message, so a token is answered on the connection on which it arrived. If this
-/// connection has closed, the request fails instead of using another connection, and the handshake starts over.
+/// Each message depends on the previous one, so the client must answer the server's message on the connection on which
+/// it arrived. If this connection has closed, the request fails instead of using another connection, and the handshake
+/// starts over.
 package struct BoundHandshake: Equatable, Sendable {
     /// The maximum number of times that the handshake starts over because its connection closed.
     package static let maximumRepetitions = 2

@@ -13,8 +13,8 @@ package struct LoadCredentials: Sendable {
 
     /// Reports a challenge of the server.
     ///
-    /// - Parameter answersTokens: Whether the client can answer a token in the challenge. Otherwise, a token ends the
-    ///   negotiation.
+    /// - Parameter answersTokens: Whether the client can answer a token, which is the server's message in a handshake
+    ///   of several messages. Otherwise, a token ends the negotiation.
     /// - Returns: The next step, and the protection space whose credential the server has refused.
     package mutating func refused(
         by origin: HTTPOrigin, challenges: [String], schemes: ConnectionSchemes = [], answersTokens: Bool = true

@@ -6,17 +6,17 @@ extension LoadMachine {
         case prepare
         /// Start an exchange with the prepared request.
         case send
-        /// Add the response head or the content to the held response.
+        /// Keep the response head or the content back, because another request may follow this response.
         case hold
-        /// Add content that has just arrived to the held response, and decide whether another request follows the
-        /// response. The value is `nil` if the exchange failed without a response.
+        /// Keep the content that has just arrived, and decide whether another request follows the response. The value
+        /// is the kind of the possible request; `nil` if the exchange failed without a response.
         case decide(FollowUp?)
         /// Pass the response head or the content to the program.
         case deliver
         /// Discard the response. The exchange may be ended early.
         case discard
-        /// Pass the held response's head and then its content to the program. When no held content is left, report
-        /// ``LoadMachine/heldContentTaken()``.
+        /// Pass the head of the response that was kept back to the program, and then its content. When all of this
+        /// content has been passed on, report ``LoadMachine/heldContentTaken()``.
         case deliverHeld
         /// Deliver the stored response that the server has confirmed, or that replaces an error.
         case deliverStored
@@ -24,7 +24,7 @@ extension LoadMachine {
         case read(Bool)
         /// End the exchange early, and report its end.
         case cancelExchange
-        /// Cancel the exchange, and report ``LoadMachine/pauseElapsed()`` after this time.
+        /// Cancel the exchange. Report ``LoadMachine/pauseElapsed()`` when the duration in the value has passed.
         case pause(Duration)
         /// Find a way to continue after the exchange failed without a response. If there is none, fail.
         case recover
@@ -40,7 +40,7 @@ extension LoadMachine {
         case end
     }
 
-    /// How the load uses a response. The owner decides when the head has arrived.
+    /// How the load uses a response. The load's driver chooses one of these cases when the response head arrives.
     package enum Verdict: Sendable {
         /// Deliver the response to the program.
         case deliver

@@ -8,7 +8,7 @@ extension LoadMachine {
 
     enum Pause: Sendable {
         case running(isExchangeOver: Bool)
-        /// The pause is over, but the exchange has not ended.
+        /// The delay before the next upload request has passed, but the exchange has not ended.
         case elapsed
     }
 
@@ -19,14 +19,15 @@ extension LoadMachine {
         case waiting
         /// A head has arrived, and another request may follow this response.
         case holding(Held)
-        /// The owner decides whether another request follows the held response, which is `nil` if the exchange failed
-        /// without a response.
+        /// The load's driver decides whether another request follows the response that is kept back. This response is
+        /// `nil` if the exchange failed without a response.
         case deciding(Held?, Question?)
         /// The held response is being delivered.
         case releasing(Held)
         /// The response is discarded. The next request is prepared after the exchange ends.
         case restarting
-        /// An upload is interrupted. The next request is prepared when the exchange has ended and the pause is over.
+        /// An upload was interrupted. The next request is prepared when the exchange has ended and the delay before
+        /// that request has passed.
         case pausing(Pause)
         /// A stored response is delivered after the exchange ends.
         case confirmed

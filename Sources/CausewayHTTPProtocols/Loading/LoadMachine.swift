@@ -2,13 +2,16 @@ internal import CausewayMachines
 
 /// Decides how a load continues: how each response is used, which exchange comes next, and what ends the load.
 ///
-/// A load sends one request, and repeats it with a credential, over another connection, without a condition, or for the
-/// rest of an upload. The owner performs the exchanges with the server, asks the program, and keeps all content. The
-/// owner reports every event, also late and repeated events, and performs the returned action. One exchange runs at a
-/// time, and a held response is delivered or discarded once.
+/// A load sends one request. It may repeat the request with a credential, over another connection, without a condition,
+/// or for the rest of an upload. While it is not decided whether another request follows, the response is held, which
+/// means that it is kept back from the program.
+///
+/// The load's driver performs the exchanges with the server, asks the program, and stores all content. It reports every
+/// event, even if the event is late or repeated, and performs the returned action. One exchange runs at a time, and a
+/// held response is delivered or discarded once.
 package struct LoadMachine: Sendable {
-    /// The number of held content bytes at which the owner decides whether another request follows, without waiting for
-    /// the end of the response.
+    /// The maximum number of content bytes to keep back while another request may follow. At this number, the decision
+    /// is made without waiting for the end of the response.
     package static let heldLimit = 64 << 10
     /// The maximum number of times that a request is repeated. The rules for challenges and retries have lower limits;
     /// this limit applies if those rules have an error.
@@ -28,11 +31,12 @@ package struct LoadMachine: Sendable {
 
     package var isAwaitingHead: Bool { if case .waiting = phase { true } else { false } }
     package var isDeciding: Bool { if case .deciding = phase { true } else { false } }
-    /// Whether no more of the held response will arrive: it is complete, or was cut off.
+    /// Whether the response that is kept back is complete or was cut off, so that no more of it will arrive.
     package var isHeldResponseOver: Bool { if case .deciding(let held?, _) = phase { held.isOver } else { false } }
 
-    /// Whether the owner may request the handover of the connection: while content is delivered, or after the load has
-    /// ended. After the load has ended, the owner answers a handover request when it reports the end.
+    /// Whether the program may now request the connection itself (handover). This is permitted while content is
+    /// delivered, and after the load has ended. In the second case, the request is answered when the end of the load is
+    /// reported.
     package var permitsHandOver: Bool {
         switch phase {
         case .streaming, .ended: true
@@ -50,8 +54,8 @@ package struct LoadMachine: Sendable {
         return .send
     }
 
-    /// Reports a stored response that answers the request. The load ends, and the owner delivers the stored response by
-    /// other means.
+    /// Reports a stored response that answers the request. The load ends, and the driver delivers the stored response
+    /// without this machine.
     package mutating func storedResponseFound() -> Action {
         switch phase {
         case .preparing, .recovering: return loadEnded()
@@ -60,7 +64,7 @@ package struct LoadMachine: Sendable {
         }
     }
 
-    /// Reports a stored redirect, which is held like a redirect from the server.
+    /// Reports a stored redirect. It is kept back until the next step is decided, like a redirect from the server.
     package mutating func storedRedirectFound() -> Action {
         switch phase {
         case .preparing, .recovering:
@@ -104,7 +108,7 @@ package struct LoadMachine: Sendable {
             }
             phase = .holding(held)
             return .hold
-        // Content that arrives during the delivery must not overtake the held content.
+        // Content that arrives now must not overtake earlier content that is still kept back.
         case .deciding(_?, _), .releasing: return .hold
         case .preparing, .waiting, .deciding(nil, _), .restarting, .pausing, .confirmed, .recovering, .ended:
             return .none
@@ -113,8 +117,8 @@ package struct LoadMachine: Sendable {
 
     /// Reports the end of the exchange.
     ///
-    /// - Parameter isComplete: Whether the response is complete. For a held response this has no effect, because its
-    ///   head is enough to decide.
+    /// - Parameter isComplete: Whether the response is complete. This has no effect on a response that is kept back:
+    ///   its head is enough to decide whether another request follows.
     package mutating func exchangeEnded(isComplete: Bool) -> Action {
         switch phase {
         case .waiting:
@@ -147,7 +151,8 @@ package struct LoadMachine: Sendable {
 
     // MARK: Decisions
 
-    /// Opens a question, and closes an earlier question. Returns `nil` if no question can be open now.
+    /// Records that a question was put to the program. An earlier question is closed, so that its answer no longer
+    /// counts. Returns `nil` if nothing may be asked now.
     package mutating func asked() -> Question? {
         let question = Question(number: questionCount)
         switch phase {
@@ -160,7 +165,8 @@ package struct LoadMachine: Sendable {
         return question
     }
 
-    /// Closes a question. Returns `false` if the question is not open: the caller then ignores the answer.
+    /// Records that the program has answered a question. Returns `false` if the question was no longer open. The caller
+    /// then ignores the answer.
     package mutating func answered(_ question: Question) -> Bool {
         switch phase {
         case .preparing(question): phase = .preparing(nil)
@@ -183,7 +189,8 @@ package struct LoadMachine: Sendable {
         return .cancelExchange
     }
 
-    /// Reports the decision to deliver the held response. After a failed exchange without a response, the load fails.
+    /// Reports the decision to deliver the response that was kept back. If the exchange failed without a response, the
+    /// load fails.
     package mutating func deliveryChosen() -> Action {
         guard case .deciding(let held, _) = phase else { return .none }
         guard let held else { return .fail }
@@ -191,7 +198,7 @@ package struct LoadMachine: Sendable {
         return .deliverHeld
     }
 
-    /// Reports that the held content has been delivered. Later content is delivered when it arrives.
+    /// Reports that all content that was kept back has been delivered. Content that arrives later is delivered at once.
     package mutating func heldContentTaken() -> Action {
         guard case .releasing(let held) = phase else { return .none }
         phase = .streaming
@@ -233,8 +240,8 @@ package struct LoadMachine: Sendable {
 
     // MARK: Demand and connectivity
 
-    /// Reports whether the program wants content now. Heads are read in any case, and held content is read up to its
-    /// limit.
+    /// Reports whether the program wants content now. Heads are always read. Content that is kept back is read until it
+    /// reaches ``heldLimit``.
     package mutating func demandChanged(isWanted: Bool) -> Action {
         let reads =
             switch phase {

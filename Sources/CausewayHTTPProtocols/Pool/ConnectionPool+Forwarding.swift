@@ -1,6 +1,8 @@
-/// A forwarding proxy accepts requests in absolute form for any server on one connection (RFC 9112 §3.2.2). A
-/// connection belongs to the group for whose server it was established. Requests for other servers borrow idle
-/// connections. A borrowed connection counts toward the borrowing group's limit.
+/// A forwarding proxy accepts requests in absolute form for any server on one connection (RFC 9112 §3.2.2).
+///
+/// The pool has a group of connections and requests for each key, and so for each server. A connection belongs to the
+/// group for which it was established. Other groups can borrow the connection while it is idle. A borrowed connection
+/// counts toward the limit of the group that borrows it.
 extension ConnectionPool {
     /// Assigns a request to another group's idle connection through the same proxies.
     ///
@@ -32,7 +34,8 @@ extension ConnectionPool {
         return best?.id
     }
 
-    /// Ends the loan of a connection to another group. Returns the borrowing group's slot.
+    /// Ends the use of a connection by a group that has borrowed it. Returns the index of that group; `nil` if the
+    /// connection is not borrowed.
     mutating func takeBorrower(of id: PoolConnectionID) -> Int? {
         guard isKnown(id.slot), let slot = groups[id.slot]?.takeBorrower(of: id) else { return nil }
         groups[slot]?.borrowedCount -= 1

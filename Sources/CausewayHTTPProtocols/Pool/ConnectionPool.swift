@@ -2,7 +2,7 @@ internal import CausewayMachines
 
 /// A session's connections, and the requests that wait for a connection.
 ///
-/// The owner reports events with their times and performs the returned actions in order. An HTTP/1 connection carries
+/// The caller reports events with their times and performs the returned actions in order. An HTTP/1 connection carries
 /// one request at a time, and by default there are at most six connections per key (RFC 9112 §9.4). An HTTP/2
 /// connection carries as many requests as the peer permits. A second HTTP/2 connection is established only if the first
 /// is full or going away.
@@ -11,11 +11,13 @@ package struct ConnectionPool: Sendable {
     var groups: [PoolGroup?] = []
     private var slots: [PoolKey: Int] = [:]
     private var freeSlots: [Int] = []
-    /// The slot of each waiting request's group, for cancellation.
+    /// For each waiting request, the index of its group in ``groups``, so that the request can be found by its
+    /// identifier.
     private var places: [UInt64: Int] = [:]
-    /// Counts the uses of connections, which orders idle connections.
+    /// The number of uses of connections so far. Idle connections are ordered by the number at their latest use.
     private var useCount: UInt64 = 0
-    /// The highest number that a removed group used. New groups begin after it, so that identifiers are not reused.
+    /// The highest connection or request number that a removed group has used. New groups use higher numbers, so that
+    /// identifiers are not reused.
     private var retiredNumber: UInt64 = 0
     private var idleCount = 0
     /// The next time at which ``advance(to:)`` may have work to do. It can be too early, but never too late.
@@ -32,7 +34,7 @@ package struct ConnectionPool: Sendable {
 
     // MARK: Requests
 
-    /// Returns whether a request waits and the connection belongs to its group.
+    /// Returns whether a request waits in the group to which the connection belongs.
     package func isWaiting(_ request: UInt64, for id: PoolConnectionID) -> Bool { places[request] == id.slot }
 
     /// Adds a request. It is assigned at once if a connection has capacity.
@@ -158,7 +160,8 @@ package struct ConnectionPool: Sendable {
         }
     }
 
-    /// Performs `body` on a connection's group, then serves the requests that this enables.
+    /// Performs `body` on a connection's group. Then assigns connections to the group's waiting requests, because the
+    /// change may have made a connection available.
     private mutating func change(
         _ id: PoolConnectionID, at now: Duration, _ body: (inout PoolGroup, inout [PoolAction]) -> Void
     ) -> [PoolAction] {
@@ -196,7 +199,7 @@ package struct ConnectionPool: Sendable {
 
     /// Updates the idle connection count after a group has changed.
     mutating func recount(_ slot: Int) {
-        // The group counts in place: a copy of the group would retain all its arrays.
+        // The call changes the group in place. A copy of the group would retain all its arrays.
         idleCount += groups[slot]?.takeIdleChange() ?? 0
     }
 

@@ -20,7 +20,8 @@ struct PoolConnection: Sendable {
     var lastUse: UInt64 = 0
     /// The time at which the pool closes the connection if it remains idle.
     var idleDeadline: Duration?
-    /// The slot of the group that borrows the connection for a request; `nil` if it serves its own group.
+    /// The index of the group that borrows the connection for a request; `nil` if the connection serves the group to
+    /// which it belongs.
     var borrower: Int?
 
     init(id: PoolConnectionID, phase: Phase) {
@@ -56,7 +57,8 @@ struct PoolConnection: Sendable {
     func permits(_ route: PoolRequest.Route, since number: UInt64) -> Bool {
         switch route {
         case .any: true
-        // A server may also close another used HTTP/1 connection. On HTTP/2, all retried requests share one connection.
+        // A retried request must not use an HTTP/1 connection that has carried another request, because the server may
+        // close that connection too. If the server uses HTTP/2, all retried requests share one new connection.
         case .newConnection: id.serial > number && (isMultiplexed || !isUsed)
         case .http1: !isMultiplexed
         case .continuing(let wanted): id == wanted
@@ -70,7 +72,7 @@ struct PoolNumbers: Sendable {
     let slot: Int
     private(set) var last: UInt64
 
-    /// - Parameter last: The highest number used for this slot.
+    /// - Parameter last: The highest number that is already in use. The first new number is one higher.
     init(slot: Int, after last: UInt64) {
         self.slot = slot
         self.last = last

@@ -24,7 +24,8 @@ struct PoolGroup: Sendable {
     /// The time at which the pause after a failed attempt ends. Until then, no new attempt starts while other
     /// connections work.
     private var pauseEnd: Duration?
-    /// Other groups' connections that carry this group's requests. They count toward the limit.
+    /// The number of other groups' connections that carry this group's requests. They count toward the limit on this
+    /// group's connections.
     var borrowedCount = 0
     /// The idle connection count at the latest call to ``takeIdleChange()``.
     private var countedIdle = 0
@@ -187,8 +188,8 @@ struct PoolGroup: Sendable {
         let single = restricted.count { $0.request.route == .http1 }
         let renewed = restricted.count { $0.request.route == .newConnection }
         if !isPaused, !restricted.isEmpty {
-            // Restricted requests come first: to stay within the limit, they may close an idle connection, which the
-            // other requests must then not use.
+            // Requests that may use only some connections come first. If the limit is reached, these calls close an
+            // idle connection to make room for a suitable one. The other requests must not use the closed connection.
             connect(single, offersHTTP2: false, makesRoom: true, &actions)
             connect(renewed, offersHTTP2: true, makesRoom: true, &actions)
         }
@@ -268,7 +269,8 @@ extension PoolGroup: ReturningMachine {
 
     /// The next time at which the group has work to do.
     var deadline: Duration? {
-        // Mutating, so that the pool reads the group in place: a copy of the group would retain all its arrays.
+        // The getter is mutating, so that the pool reads the group in place. A copy of the group would retain all its
+        // arrays.
         mutating get {
             var next = isServed ? nil : pauseEnd
             for connection in connections where connection.isIdle {
@@ -278,7 +280,8 @@ extension PoolGroup: ReturningMachine {
         }
     }
 
-    /// Closes connections whose idle timeout has passed, and serves requests whose pause is over.
+    /// Closes connections whose idle timeout has passed. Then serves the waiting requests, for which new connections
+    /// may be established if the pause after a failed attempt is over.
     mutating func advance(to now: Duration) -> [PoolAction] {
         var actions: [PoolAction] = []
         closeExpired(at: now, &actions)

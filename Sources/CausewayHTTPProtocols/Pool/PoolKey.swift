@@ -43,9 +43,9 @@ package struct PoolRequest: Sendable {
     /// The connections that a request may use. Retries and requests that cannot share a connection are restricted.
     package enum Route: Equatable, Sendable {
         case any
-        /// A connection whose attempt began after the pool received this request. The peer has closed an older
-        /// connection, or has refused the request there with status 421 (RFC 9110 §15.5.20). An HTTP/1 connection must
-        /// not have carried another request.
+        /// A connection whose attempt began after the pool received this request. Retries need it because the peer has
+        /// closed an older connection, or has refused the request on that connection with status 421 (RFC 9110
+        /// §15.5.20). An HTTP/1 connection must also not have carried another request.
         case newConnection
         /// An HTTP/1.1 connection, for example for an upgrade.
         case http1
@@ -53,7 +53,7 @@ package struct PoolRequest: Sendable {
         case continuing(PoolConnectionID)
     }
 
-    /// The owner's request identifier. It must be unique in the pool.
+    /// The request's identifier, chosen by the program that uses the pool. It must be unique in the pool.
     package var id: UInt64
     package var key: PoolKey
     /// The priority from 0 to 1. Waiting requests are served by priority, then in arrival order.

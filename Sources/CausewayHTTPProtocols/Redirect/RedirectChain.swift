@@ -100,7 +100,7 @@ package struct RedirectChain: Sendable {
 
     private enum Location {
         case only(ArraySlice<UInt8>)
-        /// The field occurs more than once with different values.
+        /// The response has several `Location` fields with different values.
         case ambiguous
     }
 

@@ -44,7 +44,8 @@ package struct RetryCounts: Equatable, Sendable {
     package var refused = 0
     /// Retries before any byte was sent.
     package var notStarted = 0
-    /// Retries after GOAWAY excluded the request on a connection that had accepted another request.
+    /// Retries because a GOAWAY frame showed that the peer did not process the request. The peer had accepted an
+    /// earlier request on the same connection.
     package var goneAway = 0
 
     package init(repeated: Int = 0, refused: Int = 0, notStarted: Int = 0, goneAway: Int = 0) {
@@ -111,8 +112,11 @@ package enum RetryDecision: Equatable, Sendable {
 package enum RetryRules {
     /// The maximum number of retries for a request that the peer provably did not process.
     package static let unprocessedLimit = 5
-    /// The maximum number of retries after GOAWAY. A server may close each connection after a single request, and a
-    /// client may send this number of requests before it knows the server's limit.
+    /// The maximum number of retries after GOAWAY.
+    ///
+    /// A client may send this number of requests on a connection before it knows the server's limit. A server may
+    /// accept only one request on each connection. The last of the requests is then retried almost this number of
+    /// times.
     package static let goneAwayLimit = 100
     /// The maximum number of retries before any byte was sent. The limit ends the attempts if a server closes every
     /// connection at once.

@@ -38,7 +38,7 @@ struct HTTP1Serving: Sendable {
     /// Bytes to send.
     var outputCount: Int { machine.outputCount + (tunnel?.outputCount ?? 0) }
 
-    /// The phase for the timeouts.
+    /// The connection's phase, which determines the timeouts that apply.
     var phase: HTTPServerTimes.Phase { isTunnel || !machine.awaitsHead ? .busy : machine.isIdle ? .idle : .head }
 
     /// Whether the server waits for content: the client may send content, and the program has consumed all received
@@ -85,8 +85,8 @@ extension HTTP1Serving {
         case .finished(let trailers):
             if let id, hasContent { events.append(.finished(id, trailers: trailers)) }
         case .upgraded:
-            // The program has already completed its response to CONNECT, so no request is left that could close the
-            // tunnel.
+            // If the program has already completed its response to CONNECT, no request is left that could close the
+            // tunnel. So the connection ends.
             guard id != nil else { return events.end(isInterrupted: false) }
             let input = machine.takeRemainingInput()
             tunnel = HTTP1Tunnel(input, hasEnded: machine.inputHasEnded)
@@ -129,7 +129,8 @@ extension HTTP1Serving {
         return lastID
     }
 
-    /// Responds to the current request without reporting it to the owner, and closes the connection after the response.
+    /// Responds to the current request without reporting it to the program, and closes the connection after the
+    /// response.
     private mutating func refuse(_ status: Int) {
         machine.finish()
         let head = HTTPResponseHead(status: status, reason: HTTPStatus.reason(status))
@@ -226,7 +227,8 @@ extension HTTP1Serving {
     /// Records that the program completed its response.
     mutating func completed(_ id: RequestID, _ events: inout HTTPServerEventQueue) {
         self.id = nil
-        // The program reads no more content, so the rest of the request depends on the client alone.
+        // The program reads no more content. Only the client can now delay the end of the request, so the timeout for
+        // request content applies.
         unread = 0
         events.append(.closed(id, isComplete: true))
     }

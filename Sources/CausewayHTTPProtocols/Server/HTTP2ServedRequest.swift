@@ -4,7 +4,8 @@ struct HTTP2ServedRequest: Sendable {
         case open
         /// The response head has ended the server's side of the stream. The program has not finished the response.
         case withoutContent
-        /// As ``withoutContent``, but the stream is closed. The request closes when the program finishes.
+        /// The response head has ended the server's side of the stream, and the stream is closed. The request is closed
+        /// when the program has finished the response.
         case sent
         /// The response is complete. Further request content is discarded.
         case done
@@ -25,7 +26,7 @@ struct HTTP2ServedRequest: Sendable {
     private var hasRequestEnded = false
     /// Whether response content is blocked by the client's flow-control windows.
     private(set) var hasQueuedContent = false
-    /// Whether the content exceeds the limit. Its rest is discarded.
+    /// Whether the content exceeds the maximum content length. The content beyond that length is discarded.
     private var isTooLong = false
     private var awaited: Awaited
     private(set) var method: HTTP2MethodKind
@@ -68,8 +69,8 @@ struct HTTP2ServedRequest: Sendable {
     /// Records that the program reads the content. Returns whether the client waits for status 100; later calls return
     /// `false`.
     ///
-    /// If a program reads the content of a CONNECT request before it responds, the program and the client may wait for
-    /// each other. So the stall timeout must apply.
+    /// From now on, the timeout for slow clients (``HTTPServerLimits/stallTime``) applies, also before the response to
+    /// CONNECT. Otherwise the program could wait for content while the client waits for the response.
     mutating func requestedContent() -> Bool {
         defer { awaited = .nothing }
         return awaited == .status100

@@ -16,7 +16,8 @@ struct HTTP2Serving: Sendable {
     private var queuedCount = 0
     /// Requests with a complete response and incomplete content. Each is closed when its response has been sent.
     private var finished: [RequestID] = []
-    /// Whether the last event of ``machine`` was handled. The connection then ends when no request is left.
+    /// Whether the final event of ``machine`` was handled. The connection then ends when the program has finished all
+    /// requests.
     private var isEnding = false
     /// The content bytes that were passed to the transport, which has not accepted them yet.
     private var contentCount = 0
@@ -38,8 +39,8 @@ struct HTTP2Serving: Sendable {
     var wantsInput: Bool { machine.controlByteCount < Self.controlLimit }
     /// Whether no request is open.
     var isEmpty: Bool { requests.isEmpty }
-    /// Whether any request waits for the client's content. If content that the program has not consumed fills the
-    /// connection's window, the client cannot send.
+    /// Whether any request waits for the client's content, and the connection's flow-control window permits the client
+    /// to send. Content that the program has not consumed can fill this window.
     var awaitsContent: Bool { awaitingCount > 0 && machine.receiveWindow > 0 }
     /// Whether any response is blocked by the client's flow-control windows.
     var hasQueuedContent: Bool { queuedCount > 0 }
@@ -51,7 +52,7 @@ struct HTTP2Serving: Sendable {
 
     mutating func started(at now: Duration) { machine.started(at: now) }
 
-    /// Starts the timeouts for requests whose rest is discarded.
+    /// Starts the timeouts for requests whose remaining content is discarded.
     mutating func settle(at now: Duration) { machine.settle(at: now) }
 
     mutating func advance(at now: Duration) { machine.advance(to: now) }
@@ -75,8 +76,8 @@ struct HTTP2Serving: Sendable {
         return result
     }
 
-    /// Removes a request. Gives the client credit for the request's unread content in the connection's window, which
-    /// all requests share: the program reads no more of this content, or its reads no longer count.
+    /// Removes a request. Its unread content counts as consumed, which gives the client credit in the connection's
+    /// window: all requests share this window, and later reads of the program give no credit for a removed request.
     @discardableResult
     private mutating func remove(_ id: RequestID) -> HTTP2ServedRequest? {
         guard let request = requests.removeValue(forKey: id) else { return nil }
@@ -99,7 +100,7 @@ extension HTTP2Serving {
     /// Records the client's half-close.
     mutating func inputEnded() { machine.inputEnded() }
 
-    /// Translates machine events until an event for the owner is queued.
+    /// Handles events of the HTTP/2 connection until there is an event to report.
     mutating func read(_ admission: inout HTTPServerAdmission, _ events: inout HTTPServerEventQueue) {
         while events.isEmpty, let event = machine.nextEvent() { handle(event, &admission, &events) }
     }
@@ -132,7 +133,8 @@ extension HTTP2Serving {
         let awaitsContinue = !endsStream && head.fields.hasElement("100-continue", in: "expect")
         insert(id, HTTP2ServedRequest(HTTP2MethodKind(head), awaitsContinue: awaitsContinue))
         if admission.requested() { machine.finishAccepting() }
-        // A CONNECT request has no content (RFC 9110 §9.3.6), so the machine does not check its `content-length` field.
+        // A CONNECT request has no content (RFC 9110 §9.3.6). Ignore its `content-length` field, which
+        // ``HTTP2Connection`` has not checked.
         let announced = head.isConnect ? nil : try? head.fields.contentLength?.get()
         let contentLength = endsStream ? 0 : announced
         let plain = HTTPRequestHead(
@@ -151,7 +153,7 @@ extension HTTP2Serving {
         if endsStream { update(id) { $0.ended() } }
     }
 
-    /// Responds to a request without reporting it to the owner.
+    /// Responds to a request without reporting it to the program.
     private mutating func refuse(_ id: RequestID, _ status: Int, endsStream: Bool) {
         remove(id)
         try? machine.respond(id, HTTP2ResponseHead(status: status), endsStream: true)
@@ -278,8 +280,8 @@ extension HTTP2Serving {
         guard !closeSent(id, &events), update(id, { $0.completed() }) == true else { return }
         finished.append(id)
         closeFinished()
-        // The client may send the rest of its content before it reads the response, so the unread part must not fill
-        // the window of the stream until then.
+        // The client may send the rest of its content before it reads the response. So the unread content must not fill
+        // the stream's window until the response has been sent.
         machine.abandoned(requests[id]?.unread ?? 0, of: id)
     }
 

@@ -9,7 +9,7 @@ extension HTTPServerConnection {
         /// The content ended, with these trailer fields; after an upgrade, this is the client's half-close. A request
         /// without content has no such event.
         case finished(RequestID, trailers: FieldSection)
-        /// The content exceeds the limit. Its rest is not reported.
+        /// The content exceeds the maximum content length. The content beyond that length is not reported.
         case refusedContent(RequestID)
         /// The client half-closed the connection while a response is awaited. It may have disconnected.
         case clientEnded(RequestID)

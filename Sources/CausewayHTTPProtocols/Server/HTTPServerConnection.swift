@@ -4,18 +4,18 @@ package import CausewayWire
 
 /// The server side of one connection, HTTP/1.1 or HTTP/2. The client's first bytes select the version (RFC 9113 §3.3).
 ///
-/// The owner passes in received bytes, responses and the time. It takes events and output, and reports consumed content
-/// with ``took(_:of:)``. Each request's final event is exactly one ``Event/closed(_:isComplete:)``, and the
-/// connection's final event is exactly one ``Event/ended(isInterrupted:)``.
+/// The caller passes in received bytes, responses and the time. It takes out events and the bytes to send, and reports
+/// consumed content with ``took(_:of:)``. Each request's final event is exactly one ``Event/closed(_:isComplete:)``,
+/// and the connection's final event is exactly one ``Event/ended(isInterrupted:)``.
 package struct HTTPServerConnection: Sendable {
     /// Identifies a request within the connection: the HTTP/2 stream, or the HTTP/1 request number, from 1.
     package typealias RequestID = UInt32
 
     private let isSecure: Bool
     private var version = HTTPVersionDecision()
-    /// The state for the connection's HTTP version; at most one of ``http1`` and ``http2`` is set. They are not enum
-    /// cases, because each change of a case would copy its value out and in: 15 % of a small request's time
-    /// (`Benchmarks/server-ratios`).
+    /// The state for the connection's HTTP version. At most one of ``http1`` and ``http2`` is set. Two optional
+    /// properties are used instead of an enum, because each change of an enum's associated value would copy the value
+    /// out and back in. These copies would take 15 % of a small request's time (`Benchmarks/server-ratios`).
     private var http1: HTTP1Serving?
     private var http2: HTTP2Serving?
     private var admission: HTTPServerAdmission
@@ -30,7 +30,7 @@ package struct HTTPServerConnection: Sendable {
 
     package var hasEnded: Bool { events.hasEnded }
 
-    /// Whether the owner should read more bytes.
+    /// Whether the connection can take more bytes from the transport.
     package var wantsInput: Bool { !hasEnded && (http1?.wantsInput ?? http2?.wantsInput ?? true) }
 
     /// Whether the connection uses HTTP/2.
@@ -93,7 +93,7 @@ extension HTTPServerConnection {
     /// Adds received bytes. Take events and output afterwards, and then call ``settle(at:)``.
     package mutating func received(_ bytes: ArraySlice<UInt8>, at now: Duration) {
         guard !hasEnded, !bytes.isEmpty else { return }
-        // In HTTP/2 only content counts: see ``HTTP2Serving/takeArrivedCount()``.
+        // Over HTTP/2, only content counts as progress of the client: see ``HTTP2Serving/takeArrivedCount()``.
         if http2 == nil { times.received(bytes.count, at: now) }
         if http1 != nil {
             http1?.received(bytes)
@@ -253,8 +253,8 @@ extension HTTPServerConnection {
         return min(next ?? own, own)
     }
 
-    /// The time since which the connection waits for a request or the rest of its head; `nil` if it does not wait. The
-    /// owner may close such a connection to accept another client.
+    /// The time at which the connection began to wait for a request or for the rest of its head; `nil` if it does not
+    /// wait. The server may close a waiting connection to accept another client.
     package var waitStart: Duration? { hasEnded ? nil : times.waitStart }
 
     /// Records that the transport accepted bytes, and whether more are still pending there.

@@ -1,6 +1,6 @@
 internal import DequeModule
 
-/// The events of a connection for its owner, and whether the last one was reported.
+/// The events of a connection that have not been taken yet, and whether the connection's final event was added.
 struct HTTPServerEventQueue: Sendable {
     private var events: Deque<HTTPServerConnection.Event> = []
     private(set) var hasEnded = false

@@ -30,9 +30,9 @@ package struct HTTPServerLimits: Sendable {
 
 /// Enforces a minimum transfer rate while the connection waits for its peer.
 ///
-/// The peer starts with a time allowance. The allowance runs down while the watch waits, and each byte restores the
-/// time that it may take at the minimum rate. A pause stops the clock without restoring the allowance, so a slow peer
-/// gains nothing by causing pauses.
+/// The peer starts with a time allowance, which runs down while the connection waits. Each byte that the peer sends or
+/// accepts adds the time that one byte takes at the minimum rate, up to the full allowance. A pause stops the clock
+/// without restoring the allowance, so a slow peer gains nothing by causing pauses.
 package struct ProgressWatch: Sendable {
     private let rate: Int
     private let allowance: Duration

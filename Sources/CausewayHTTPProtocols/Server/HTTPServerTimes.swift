@@ -1,4 +1,4 @@
-/// The timeouts of a server connection. All times are absolute, on the owner's clock.
+/// The timeouts of a server connection. All times are absolute, on the clock whose time the caller passes in.
 struct HTTPServerTimes: Sendable {
     enum Phase: Sendable {
         /// The connection waits for a request.
@@ -20,9 +20,9 @@ struct HTTPServerTimes: Sendable {
 
     private let headTime: Duration
     private let idleTime: Duration
-    /// The watch that runs while the server waits for request content.
+    /// Enforces the minimum rate while the server waits for request content.
     private var input: ProgressWatch
-    /// The watch that runs while the client has not accepted sent bytes.
+    /// Enforces the minimum rate while the client has not accepted sent bytes.
     private var output: ProgressWatch
     private var head: Duration?
     private var idle: Duration?
@@ -46,7 +46,8 @@ struct HTTPServerTimes: Sendable {
         return next
     }
 
-    /// The time since which the connection waits for a request or the rest of its head; `nil` if it does not wait.
+    /// The time at which the connection began to wait for a request or for the rest of its head; `nil` if it does not
+    /// wait.
     var waitStart: Duration? {
         guard !isSending else { return nil }
         return head.map { $0 - headTime } ?? idle.map { $0 - idleTime }

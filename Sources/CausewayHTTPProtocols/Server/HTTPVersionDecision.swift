@@ -2,7 +2,7 @@ internal import CausewayWire
 
 /// Decides from a client's first bytes whether it uses HTTP/2 (RFC 9113 §3.3).
 struct HTTPVersionDecision: Sendable {
-    /// The version, with all bytes received so far.
+    /// The decision on the client's HTTP version. For a decided version, the value has all bytes received so far.
     enum Outcome: Equatable, Sendable {
         case http1(ArraySlice<UInt8>)
         case http2(ArraySlice<UInt8>)

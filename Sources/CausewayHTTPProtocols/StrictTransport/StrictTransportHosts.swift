@@ -17,7 +17,7 @@ package struct StrictTransportHosts: Sendable {
     private var written: [String: StrictTransportRecord] = [:]
     private let hasFile: Bool
 
-    /// - Parameter hasFile: Whether the owner stores the hosts in a file.
+    /// - Parameter hasFile: Whether the hosts are also stored in a file.
     package init(hasFile: Bool = false) { self.hasFile = hasFile }
 
     package var isEmpty: Bool { hosts.isEmpty }
@@ -131,7 +131,8 @@ extension StrictTransportHosts {
             }
             hosts[name] = Host(expires: record.expires, includesSubdomains: record.includesSubdomains)
         }
-        // Another process removed these hosts. For a host that expired in the file, the expiry in memory is more accurate.
+        // Another process removed these hosts from the file. Keep a host whose entry in the file has expired, because
+        // the expiry time in memory is more accurate.
         for (name, record) in old where written[name] == nil && record.expires > now && !changes.contains(name) {
             hosts[name] = nil
         }

@@ -60,8 +60,8 @@ package struct ResumableUpload: Equatable, Sendable {
         self.mayStartOver = mayStartOver
     }
 
-    /// Creates an upload that continues an earlier upload. If the server has lost the earlier upload, the upload starts
-    /// over, because the program requested it again.
+    /// Creates an upload that continues an earlier upload. If the server has lost the earlier upload, this upload
+    /// starts over. That is permitted for every method, because the program has requested the upload again.
     package init(continuing resource: URIReference, length: Int64?, version: UploadVersion) {
         request = .retrieval
         self.version = version

@@ -12,7 +12,7 @@ internal import FoundationEssentials
 /// One task receives, and each request is served in a child task. State changes happen under one lock. The resulting actions are performed
 /// in order, by one thread at a time, without the lock.
 final class ServerConnection: Sendable {
-    /// The number of bytes in the transport at which writers wait.
+    /// The number of bytes in the transport that makes writers wait until the transport has sent some of them.
     static let outputLimit = 128 << 10
     private static let receiveLimit = 64 << 10
 
@@ -160,8 +160,9 @@ final class ServerConnection: Sendable {
         }
     }
 
-    /// Waits like ``awaitRoom(_:)``, but also in a cancelled task. The handlers are cancelled even if the client has
-    /// only ended its side. Such a client still reads the rest, at its own pace.
+    /// Waits like ``awaitRoom(_:)``, but also in a cancelled task. A request's task is also cancelled when the client
+    /// ends only its own side of the connection. Such a client can still read the rest of the response, at its own
+    /// pace.
     func awaitRoomAlways(_ id: HTTPServerConnection.RequestID) async {
         guard state.withLock({ !$0.hasRoom(id) }) else { return }
         await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in

@@ -130,7 +130,8 @@ struct ServerConnectionState: SequencedState {
 
     // MARK: Machine
 
-    /// Takes events and output from the machine until it has none, and starts the resulting work.
+    /// Handles the events of ``machine`` and passes its output to the transport, until there are no more or the
+    /// transport is full. Then resumes the writers and the receive that can continue, and sets the timer.
     mutating func pump(_ connection: ServerConnection, at now: Duration) {
         repeat {
             while let event = machine.nextEvent() { handle(event, connection, at: now) }

@@ -164,7 +164,8 @@ final class ServerExchange: Sendable {
     ) throws(HTTPServerError) {
         try perform { [id] machine throws(HTTPServerRefusal) in
             try machine.respond(id, status, fields, content)
-            // Recorded only now, because another response follows if the machine rejects this one.
+            // Record the status and the length only after ``HTTPServerConnection`` has accepted the head. If it rejects
+            // this response, another response follows.
             state.withLock { state in (state.status, state.sentCount) = (status, first.count) }
             guard content != .none else { return }
             try machine.send(id, first)

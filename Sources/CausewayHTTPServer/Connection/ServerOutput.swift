@@ -6,8 +6,8 @@ struct ServerOutput {
     /// Bytes to pass to the transport at once.
     struct Part {
         var content: Data
-        /// The number of bytes whose acceptance the transport reports with this part, including earlier parts without a
-        /// report; `nil` for a part without a report.
+        /// The number of bytes that the transport reports as accepted after this part. It includes earlier parts
+        /// without a report of their own; `nil` if this part has no report.
         var reportedCount: Int?
     }
 

@@ -1,4 +1,4 @@
-/// The times for which a connection that ends waits for its client.
+/// The times that a connection which is about to close gives its client.
 struct ServerPatience {
     /// The time for the client to close its side after the server has sent all bytes.
     let lingerTime: Duration

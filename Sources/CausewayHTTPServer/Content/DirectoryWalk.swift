@@ -22,7 +22,7 @@ final class DirectoryWalk {
         }
         descriptor = current
         var information = stat()
-        // If this fails, the kind stays 0, which is neither a file nor a directory.
+        // If `fstat` fails, the file type in `information` stays 0. That is neither a regular file nor a directory.
         fstat(current, &information)
         self.information = information
     }

@@ -85,7 +85,8 @@ public final class HTTPServerDirectory: Sendable {
                 of: try found.takeFile(), type: MediaTypes.type(ofFile: names.last ?? ""))
         }
         guard isDirectory else {
-            // Relative links in a listing or index page need the slash.
+            // Redirect to the path with a slash at its end. Relative links in a listing or an index page are only
+            // correct with this slash.
             let query = request.query.map { "?\($0)" } ?? ""
             return .redirect(to: Self.location(of: request.path) + "/" + query, status: 301)
         }

@@ -15,7 +15,7 @@ final class ServedFile: Sendable {
         let opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard opened >= 0 else { throw Self.failure(errno) }
         var information = stat()
-        // If this fails, the kind stays 0, which is not a file.
+        // If `fstat` fails, the file type in `information` stays 0, which is not the type of a regular file.
         fstat(opened, &information)
         try self.init(adopting: opened, information)
     }

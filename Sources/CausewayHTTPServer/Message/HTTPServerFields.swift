@@ -50,7 +50,7 @@ extension HTTPServerFields: ExpressibleByDictionaryLiteral {
     /// Creates a section with these fields, in order.
     public init(dictionaryLiteral elements: (String, String)...) {
         self.init()
-        // The additional space is for fields that the server adds.
+        // Reserve more space than these fields need, because the server adds more fields.
         section.reserveCapacity(fields: elements.count + 4, bytes: 256)
         for (name, value) in elements { append(name, value) }
     }

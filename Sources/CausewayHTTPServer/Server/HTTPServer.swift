@@ -156,7 +156,8 @@ public final class HTTPServer: Sendable {
     /// Closes the connection that has waited longest for a request, so that the next client need not wait.
     private func makeRoom(except newest: ServerConnection) {
         while let oldest = state.withLock({ state in state.waiting.popOldest(except: newest) }) {
-            // The connection may have received a request in the meantime.
+            // The connection may have received a request after it was taken from the list. It then stays open and
+            // returns to the list.
             if oldest.connection.giveWay(since: oldest.start) { return }
             state.withLock { state in state.waiting.append(oldest.connection, at: System.now) }
         }

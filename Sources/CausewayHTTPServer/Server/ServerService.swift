@@ -57,9 +57,9 @@ final class ServerService: Sendable {
     }
 
     private func send(_ response: consuming HTTPServerResponse, _ exchange: ServerExchange) async throws {
-        // Over HTTP/2, the status alone accepts a WebSocket handshake (RFC 8441 §5). The client would take the content
-        // for messages. Then a page of another site could read the content, if the page controls the content's first
-        // bytes.
+        // Over HTTP/2, a successful status alone accepts a WebSocket handshake (RFC 8441 §5). The client would read the
+        // content of a normal response as WebSocket messages. A page of another site could then read the content if it
+        // controls the first bytes.
         if exchange.head.protocolName == "websocket", response.isPlainSuccess {
             return try exchange.respond(501, FieldSection(), .none)
         }

@@ -1,10 +1,11 @@
 internal import CausewaySystem
 internal import DequeModule
 
-/// A server's connections, ordered by when they began to wait for a request, as far as known.
+/// A server's connections, ordered by the recorded times at which they began to wait for a request.
 ///
-/// The order is updated only when a connection must be closed: a connection that has served a request since it was recorded moves to the
-/// end. So a request costs nothing, and a client that holds many connections open with incomplete heads loses them first.
+/// The times are updated only when a connection must be closed. A connection that has served a request since its time
+/// was recorded then moves to the end, so a request itself costs nothing. If a client holds many connections open with
+/// incomplete heads, these connections are closed first.
 struct WaitingConnections {
     private struct Entry {
         weak var connection: ServerConnection?
@@ -20,7 +21,8 @@ struct WaitingConnections {
 
     /// Removes and returns the connection that has waited longest; `nil` if none waits. The caller closes it.
     mutating func popOldest(except newest: ServerConnection) -> (connection: ServerConnection, start: Duration)? {
-        // Each connection moves to the end at most once before its recorded time is up to date.
+        // In the first round, each entry with an old time moves to the end and gets its current time. So two rounds are
+        // enough.
         for _ in 0..<2 * entries.count {
             guard let entry = entries.popFirst() else { return nil }
             guard let connection = entry.connection else { continue }

@@ -111,8 +111,8 @@ public final class HTTPServerWebSocket: Sendable {
         try? exchange.finish()
     }
 
-    /// Passes the machine's output to the connection. Only one thread at a time does this, so that frames stay in order.
-    /// Returns whether there was output.
+    /// Passes the frames that are ready to be sent to the HTTP connection. Only one thread at a time does this, so that
+    /// frames stay in order. Returns whether there were frames.
     @discardableResult
     private func flush() throws(HTTPServerError) -> Bool {
         let isFirst = state.withLock { state in
@@ -140,7 +140,7 @@ extension HTTPServerWebSocket.State {
         case failure(String)
     }
 
-    /// Takes events from the machine until a message is complete.
+    /// Takes events of the WebSocket connection until a message is complete.
     fileprivate mutating func nextStep() -> Step {
         while let event = machine.nextEvent() {
             switch event {

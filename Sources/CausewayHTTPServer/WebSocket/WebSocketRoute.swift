@@ -5,18 +5,19 @@ internal import CausewayRuntime
 internal import CausewayWire
 
 extension HTTPServerResponse {
-    /// Returns a response that opens a WebSocket connection, in HTTP/1.1 or HTTP/2 (RFC 6455 §4.2, RFC 8441). A request that is no
-    /// WebSocket handshake is refused.
+    /// Returns a response that opens a WebSocket connection, in HTTP/1.1 or HTTP/2 (RFC 6455 §4.2, RFC 8441). A request
+    /// that is no WebSocket handshake is refused.
     ///
-    /// Any web page can open a WebSocket connection to any server with its user's cookies. A handler that relies on cookies must compare
-    /// the field `Origin` first.
+    /// Any web page can open a WebSocket connection to any server, and the user's browser then sends the cookies for
+    /// that server. A handler that relies on cookies must compare the field `Origin` first.
     ///
     /// - Parameters:
     ///   - protocols: The server's subprotocols, the preferred subprotocol first. The server uses the first of them
     ///     that the client offers.
     ///   - maximumMessageLength: The maximum length of a received message in bytes. A longer message closes the
     ///     connection.
-    ///   - compression: Message compression (RFC 7692); `nil` for none. The message length is limited after decompression.
+    ///   - compression: Message compression (RFC 7692); `nil` for none. The message length is limited after
+    ///     decompression.
     ///   - serve: Exchanges messages. The connection closes when the closure returns.
     public static func webSocket(
         protocols: [String] = [], maximumMessageLength: Int = 1 << 20,

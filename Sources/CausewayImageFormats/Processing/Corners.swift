@@ -15,8 +15,8 @@ enum Corners {
         return Bitmap(width: bitmap.width, height: bitmap.height, pixels: pixels, isOpaque: false)
     }
 
-    /// Returns a pixel's distance along one side from the center of the nearer corner's circle; 0 if the pixel lies
-    /// between the centers of both circles.
+    /// Returns how far a pixel lies outside the centers of the two corner circles at the ends of one side, measured
+    /// along this side. Returns 0 if the pixel lies between the centers.
     private static func distance(_ position: Int, _ count: Int, _ radius: Double) -> Double {
         let middle = Double(position) + 0.5
         return max(0, radius - middle, middle - (Double(count) - radius))

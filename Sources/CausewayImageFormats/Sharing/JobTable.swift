@@ -5,7 +5,7 @@ package struct JobTable<Key: Hashable & Sendable>: Sendable {
     package typealias JobID = UInt64
     package typealias CallerID = UInt64
 
-    /// The consequence for a job when a caller leaves or changes its priority.
+    /// The effect on a job when one of its callers stops waiting, or changes the caller's own priority.
     package enum Change: Equatable, Sendable {
         case none
         /// A job's priority has changed.

@@ -89,7 +89,7 @@ public final class ImageBinding: Sendable {
             }
         }
         let isCurrent = state.withLock { state in
-            // Another request may have begun in the meantime.
+            // If another request for the slot has begun since the task was created, the new task is cancelled.
             guard state.slot.accepts(ticket) else { return false }
             state.task = task
             return true

@@ -121,7 +121,7 @@ public final class ImageDiskCache: Sendable {
         }
     }
 
-    // MARK: On the queue
+    // MARK: On the dispatch queue
 
     private func perform<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { continuation in queue.async { continuation.resume(returning: body()) } }

@@ -103,6 +103,6 @@ final class ContentCollector: Sendable {
 enum ContentUpdate: Sendable {
     /// The number of received bytes, and the total if known.
     case progress(received: Int, expected: Int?)
-    /// The complete scans of a progressive image.
+    /// The bytes of a progressive image up to the end of its latest complete scan.
     case preview([UInt8])
 }

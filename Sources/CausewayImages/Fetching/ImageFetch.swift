@@ -33,8 +33,8 @@ struct FetchSink: Sendable {
     let piece: @Sendable (Data) -> Bool
 }
 
-/// Sends a request and passes its response to a sink. Throws if the transfer fails, but not if the sink stops it.
-/// Replaceable in tests.
+/// Sends a request, and passes its response to a ``FetchSink``. Throws if the transfer fails. Does not throw if the
+/// sink stops the transfer. Tests can use another function instead.
 typealias ImageFetch = @Sendable (URLRequest, FetchSink) async throws -> Void
 
 /// One fetch through a session.

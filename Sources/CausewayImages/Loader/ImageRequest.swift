@@ -52,7 +52,8 @@ public struct ImageRequest: Hashable, Sendable {
         // Use no cache of the session, so that an image's origin is known. The loader has its own cache.
         var request = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData)
         request.setValue("image/webp,image/png,image/jpeg,image/*;q=0.8,*/*;q=0.5", forHTTPHeaderField: "Accept")
-        // Compression does not make images smaller, and ranges refer to unencoded bytes.
+        // Request the image without a content coding. Compression does not make images smaller, and ranges must refer
+        // to the image's own bytes.
         request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
         for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
         return request

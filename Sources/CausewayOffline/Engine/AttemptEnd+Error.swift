@@ -45,7 +45,7 @@ extension AttemptEnd {
         } else if error.code == .userAuthenticationRequired || error.code == .userCancelledAuthentication {
             self = .response(status: 401)
         } else {
-            // For example a timeout: the server may have processed the request.
+            // After any other error, for example a timeout, the server may have processed the request.
             self = error.code == .cancelled ? .interrupted : .lost
         }
     }

@@ -69,7 +69,8 @@ extension OfflineEngine {
         }
     }
 
-    /// Waits until a change is stored, then removes released contents and reports ended operations.
+    /// Waits until a change is stored. Then removes content files that are no longer needed, and reports ended
+    /// operations.
     ///
     /// Cancellation: has no effect.
     func settle(_ applied: Applied) async throws(OfflineError) {
@@ -112,7 +113,8 @@ extension OfflineEngine {
         changes.changed { operations }
     }
 
-    /// Returns records for the whole state, and the number of the latest submitted record whose change they include.
+    /// Returns records for the whole state, and the number of the latest submitted record. The returned records include
+    /// the changes of all records up to this number.
     func snapshot() -> (frames: [[UInt8]], last: JournalWriter.Number) {
         let (records, last) = state.withLock { ($0.queue.snapshot, writer.last) }
         return (records.compactMap { Journal.frame($0) }, last)

@@ -64,7 +64,8 @@ extension OfflineEngine {
     }
 
     /// Replaces the request of an operation that is not being sent. The operation keeps its position and gets a new
-    /// key. A lane that has stopped at this operation continues.
+    /// key. If the operation had stopped its lane, which is a sequence of operations that are sent one after the other,
+    /// the lane continues.
     ///
     /// - Throws: ``OfflineError`` with the codes `unknownOperation`, `busy`, `invalidRequest`, `full` and `storage`.
     public func edit(
@@ -88,15 +89,17 @@ extension OfflineEngine {
         }
     }
 
-    /// Moves an operation within its lane, to the place before the operation `other` or to the lane's end. Neither
-    /// operation may be in an attempt or wait for the resolver.
+    /// Moves an operation within its lane, which is a sequence of operations that are sent one after the other. Its new
+    /// place is before the operation `other`, or at the lane's end. Neither operation may be in the process of being
+    /// sent, or wait for the resolver's decision.
     ///
     /// - Throws: ``OfflineError`` with the codes `unknownOperation`, `busy`, `otherLane` and `storage`.
     public func move(_ id: OfflineOperation.ID, before other: OfflineOperation.ID?) async throws(OfflineError) {
         try await change { (queue, _) throws(ReplayRefusal) in try queue.move(id.number, before: other?.number) }
     }
 
-    /// Continues a lane that has stopped at an operation. The operation is sent again with the same key.
+    /// Continues a lane (operations that are sent one after the other) that has stopped at an operation. The operation
+    /// is sent again with the same key.
     ///
     /// - Throws: ``OfflineError`` with the codes `unknownOperation`, `busy` and `storage`.
     public func resume(_ id: OfflineOperation.ID) async throws(OfflineError) {

@@ -129,7 +129,8 @@ extension OfflineEngine {
         var isFull = false
         let applied = apply { (queue, now) throws(Never) in
             let effects = queue.resolved(id, decision, status: status, at: now, jitter: jitter)
-            // After a rewrite, the lane stops only if the new request exceeds a limit.
+            // If the resolver has returned a new request, its operation is stopped only because that request exceeds a
+            // limit.
             if case .rewrite = decision, case .stopped = queue.phase(id) { isFull = true }
             return effects
         }
@@ -161,9 +162,10 @@ extension OfflineEngine {
         }
     }
 
-    // MARK: Storing the ends
+    // MARK: Storing the ends of operations
 
-    /// Settles a change. After a storage failure, keeps it for ``settleAgain()`` and reports the failure.
+    /// Waits until a change is stored, and completes it. If the change cannot be stored, reports the failure, and keeps
+    /// the change for ``settleAgain()``.
     private func settleOrKeep(_ applied: Applied) async {
         do throws(OfflineError) {
             try await settle(applied)

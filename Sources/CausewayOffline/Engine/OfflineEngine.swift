@@ -24,11 +24,12 @@ public final class OfflineEngine: Sendable {
         public var policy = OfflinePolicy()
         /// Size limits.
         public var limits = OfflineLimits()
-        /// Decides about refused operations if the policy is ``/CausewayReplay/OfflinePolicy/Refusal/ask``; `nil` to
-        /// stop the operation's lane.
+        /// Decides about operations that the server has refused, if the policy is
+        /// ``/CausewayReplay/OfflinePolicy/Refusal/ask``. Without a resolver, a refused operation stops its lane, which
+        /// is a sequence of operations that are sent one after the other.
         public var resolver: Resolver?
-        /// The number of bytes by which the journal may exceed twice its compacted size before it is compacted. The
-        /// default is 1 MiB.
+        /// The number of bytes by which the journal may grow beyond twice its size after the latest compaction. A
+        /// longer journal is compacted again. The default is 1 MiB.
         public var journalSlack = 1 << 20
 
         /// Creates the default settings.
@@ -39,8 +40,9 @@ public final class OfflineEngine: Sendable {
     public struct Recovery: Hashable, Sendable {
         /// The number of operations in the queue.
         public let operationCount: Int
-        /// The number of operations whose attempt was interrupted. According to the policy, each waits again, has
-        /// stopped its lane, or has ended with a report.
+        /// The number of operations whose sending was interrupted, for example by the end of the program. The policy
+        /// determines whether such an operation waits again, has stopped its lane (operations that are sent one after
+        /// the other), or has ended with a report.
         public let interruptedCount: Int
         /// The size of an incomplete record at the journal's end, in bytes. The program ended while it wrote the
         /// record, and the engine has cut the record off.
@@ -175,7 +177,8 @@ public final class OfflineEngine: Sendable {
 
     // MARK: Reading
 
-    /// All operations: lanes sorted by name, and each lane's operations in order.
+    /// All operations, sorted by the names of their lanes. Within a lane, the operations have the order in which they
+    /// are sent.
     public var operations: [OfflineOperation] {
         state.withLock { $0.queue.operations }.map { OfflineOperation($0.operation, $0.phase) }
     }

@@ -3,13 +3,14 @@ internal import Dispatch
 
 /// Appends records to the journal, on its own dispatch queue, in submission order.
 ///
-/// Pending records are written and synchronized together (group commit). A record that fails stays pending and is
-/// written before all later records, unless it can be given up.
+/// Pending records are written and synchronized together (group commit). If a record cannot be written, it stays
+/// pending and is written before all later records. The first record of a new operation is an exception: it is dropped
+/// together with the operation, and the caller that submitted it gets the error.
 final class JournalWriter: Sendable {
     /// A record number, from 1 in submission order.
     typealias Number = UInt64
-    /// Returns records for the whole state, and the number of the latest submitted record whose change they include;
-    /// `nil` after the engine was released.
+    /// Returns records for the whole state, and the number of the latest submitted record. The returned records include
+    /// the changes of all records up to this number. Returns `nil` after the engine was released.
     typealias Snapshot = @Sendable () -> (frames: [[UInt8]], last: Number)?
 
     private struct Entry: Sendable {
@@ -23,7 +24,7 @@ final class JournalWriter: Sendable {
 
     private struct Waiter: Sendable {
         var number: Number
-        /// Whether the caller submitted the record, and must learn that it was given up.
+        /// Whether the waiting caller submitted the record. If the record is dropped, this caller must get the error.
         var isSubmitter: Bool
         var continuation: CheckedContinuation<SystemError?, Never>
     }
@@ -64,10 +65,11 @@ final class JournalWriter: Sendable {
         upkeep = LockedValue(Upkeep(compactionByteCount: 2 * medium.byteCount + slack))
     }
 
-    /// Sets the snapshot source, and the closure that removes operations whose first record failed. Call this once,
-    /// before the first record.
+    /// Sets the closure that returns records for the whole state, and the closure that removes new operations whose
+    /// first record could not be written. Call this once, before the first record.
     ///
-    /// The closure is called on the dispatch queue, so that no snapshot includes an operation that was given up.
+    /// The second closure is called on the dispatch queue. Journals are compacted on this queue too, so a compacted
+    /// journal never includes an operation that was dropped.
     func connect(_ body: @escaping Snapshot, givingUp: @escaping @Sendable ([UInt64]) -> Void) {
         snapshot.withLock { $0 = body }
         giveUp.withLock { $0 = givingUp }
@@ -164,8 +166,8 @@ final class JournalWriter: Sendable {
                 return state.pending
             }
             if batch.isEmpty {
-                // Only waiters are left, whose records were written in the meantime. Nothing is written now, so
-                // ``failure`` stays.
+                // No record is pending any more. Resume the callers that still wait. Nothing is written now, so
+                // ``failure`` keeps its value.
                 if finish(upTo: nil) { return }
                 continue
             }

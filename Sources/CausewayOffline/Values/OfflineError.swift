@@ -17,9 +17,11 @@ public struct OfflineError: Error, Hashable, CustomStringConvertible {
         public static let full = Code(description: "queue full")
         /// There is no operation with this identifier.
         public static let unknownOperation = Code(description: "unknown operation")
-        /// The operation is being sent or resolved, or has not stopped, so the change is not possible now.
+        /// The change is not possible now. The operation is being sent, or waits for the resolver's decision. For
+        /// ``OfflineEngine/resume(_:)``, the operation has not stopped.
         public static let busy = Code(description: "operation busy")
-        /// Both operations in a move must be in the same lane.
+        /// The two operations of a move are in different lanes. A lane is a sequence of operations that are sent one
+        /// after the other.
         public static let otherLane = Code(description: "other lane")
         /// The engine is already running.
         public static let running = Code(description: "already running")

@@ -1,6 +1,7 @@
 public import Foundation
 
-/// An operation in an offline queue: a request that waits, is being sent, or has stopped its lane.
+/// An operation in an offline queue: a request that waits, is being sent, or has stopped. A stopped operation also
+/// stops the later operations of its lane, which are sent one after the other.
 public struct OfflineOperation: Identifiable, Hashable, Sendable {
     /// Identifies an operation, also after a restart. Later operations have higher numbers.
     public struct ID: Hashable, Comparable, Sendable, CustomStringConvertible {
@@ -19,14 +20,16 @@ public struct OfflineOperation: Identifiable, Hashable, Sendable {
 
     /// An operation's state.
     public enum State: Hashable, Sendable {
-        /// The operation waits for earlier operations in its lane, for the server to be reachable, or for the end of a
-        /// back-off.
+        /// The operation waits for the earlier operations in its lane, for the server to be reachable, or for the end
+        /// of a back-off. A lane is a sequence of operations that are sent one after the other.
         case waiting
         /// The operation is being sent.
         case sending
-        /// The server has refused the operation, and the resolver decides.
+        /// The server has refused the operation. The program's resolver decides whether it is sent again, changed,
+        /// stopped or dropped.
         case resolving
-        /// The operation has stopped its lane until the program resumes, edits or cancels the operation.
+        /// The operation has stopped, and with it the later operations in its lane. The lane continues when the program
+        /// resumes, edits or cancels the operation.
         case stopped(OfflineStop)
     }
 
@@ -72,7 +75,7 @@ public struct OfflineOperation: Identifiable, Hashable, Sendable {
 public struct OfflineReport: Identifiable, Hashable, Sendable {
     /// The operation.
     public let id: OfflineOperation.ID
-    /// The name of the operation's lane.
+    /// The name of the operation's lane, which is a sequence of operations that are sent one after the other.
     public let lane: String
     /// The method.
     public let method: String

@@ -63,17 +63,20 @@ public struct OfflineEvent: Sendable, CustomStringConvertible {
         case sending(attempt: Int)
         /// The operation waits again after an attempt.
         case waiting
-        /// The operation has stopped its lane.
+        /// The operation has stopped, and with it the later operations in its lane.
         case stopped(OfflineStop)
         /// The operation's request was replaced.
         case edited
-        /// The operation has moved in its lane, or the lane that it had stopped continues.
+        /// The operation has moved within its lane, or the operation had stopped its lane and the lane continues.
         case moved
         /// The operation has ended.
         case ended(OfflineOutcome)
-        /// A change could not be stored. It is in effect, and is stored when the storage works again. Exceptions: An
-        /// attempt whose start was not stored is postponed. If the resolver's new request is invalid, exceeds a limit
-        /// or was not stored, the operation stops its lane.
+        /// A change could not be stored. In most cases, the change is in effect nevertheless, and is stored when the
+        /// storage works again. There are two exceptions:
+        ///
+        /// - An attempt whose start could not be stored is postponed.
+        /// - If the resolver's new request is invalid, exceeds a limit or could not be stored, the operation stops its
+        ///   lane.
         case storageFailed(String)
     }
 

@@ -10,7 +10,7 @@ struct ChecksumMark: Sendable {
     static let isInIPv6: UInt64 = 8
     /// Mask for the three flags above. If any of them is set, the layer has pending work.
     static let isPending: UInt64 = 7
-    /// The value of `sum` is computed.
+    /// The value of ``sum`` has already been computed.
     static let isSummed: UInt64 = 16
 
     /// Six 8-bit values, from the lowest byte up:

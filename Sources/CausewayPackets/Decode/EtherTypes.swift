@@ -1,4 +1,5 @@
-/// EtherTypes that only the printer distinguishes (IEEE EtherType registry).
+/// EtherTypes for the library's own decoders, filters and printers, in addition to the public constants (IEEE EtherType
+/// registry).
 extension EtherType {
     static var mplsMulticast: EtherType { EtherType(rawValue: 0x8848) }
     static var eapol: EtherType { EtherType(rawValue: 0x888E) }

@@ -1,4 +1,5 @@
-/// Protocol numbers that only the printer distinguishes (IANA registry "Assigned Internet Protocol Numbers").
+/// Protocol numbers for the library's own decoders, filters and printers, in addition to the public constants (IANA
+/// registry "Assigned Internet Protocol Numbers").
 extension IPProtocolNumber {
     static var hopByHopOptions: IPProtocolNumber { IPProtocolNumber(rawValue: 0) }
     static var ipv4: IPProtocolNumber { IPProtocolNumber(rawValue: 4) }
@@ -22,8 +23,8 @@ extension IPProtocolNumber {
     static var mpls: IPProtocolNumber { IPProtocolNumber(rawValue: 137) }
     static var ethernet: IPProtocolNumber { IPProtocolNumber(rawValue: 143) }
 
-    /// Whether the protocol has ports. If so, the protocol's own printer prints the IP addresses, each followed by a
-    /// port.
+    /// Whether the protocol has ports. The text for a packet of such a protocol has each IP address together with a
+    /// port, so the text for the IP header leaves the addresses out.
     var hasPorts: Bool {
         switch self {
         case .tcp, .udp, .dccp, .sctp: true

@@ -80,7 +80,7 @@ public struct IPv4Header: Hashable, Sendable {
 
     /// Reads a header at `offset`.
     ///
-    /// - Throws: `WireError` if the bytes end before the header.
+    /// - Throws: `WireError` if the header's fixed part is incomplete. Options that are cut off are no error.
     public init(_ bytes: borrowing ByteView, at offset: Int) throws(WireError) {
         typeOfService = try bytes.u8(offset &+ 1)
         totalLength = try bytes.u16(offset &+ 2)
@@ -154,7 +154,7 @@ public struct IPv6Header: Hashable, Sendable {
 
     /// Reads a header at `offset`.
     ///
-    /// - Throws: `WireError` if the bytes end before the header.
+    /// - Throws: `WireError` if the header is incomplete.
     public init(_ bytes: borrowing ByteView, at offset: Int) throws(WireError) {
         let first = try bytes.u32(offset)
         trafficClass = UInt8(truncatingIfNeeded: first >> 20)

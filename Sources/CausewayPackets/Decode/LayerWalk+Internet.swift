@@ -26,7 +26,7 @@ extension LayerWalk {
         static let acknowledgement: UInt16 = 0x0080
     }
 
-    /// The flag in a VXLAN header that a network identifier is present (RFC 7348 §5).
+    /// The flag in a VXLAN header that is set if the header contains a network identifier (RFC 7348 §5).
     private static let vxlanHasNetwork: UInt8 = 0x08
     /// The mask for the Geneve option length, in 4-byte units (RFC 8926 §3.4).
     private static let geneveOptionsMask: UInt8 = 0x3F
@@ -79,7 +79,7 @@ extension LayerWalk {
         layers.noteNetwork()
         let length = Int(try p.u16(offset &- 36))
         let next = try p.u8(offset &- 34)
-        // A length of 0 means a jumbogram, or segmentation by the network card.
+        // A payload length of 0 in the IPv6 header means a jumbogram, or segmentation by the network card.
         if length != 0 { confine(length, from: offset, &layers) }
         return .ipProtocol(next, overIPv6: true)
     }

@@ -12,8 +12,8 @@ extension PacketLayers {
         find(in: packet, linkType: linkType, originalCount: originalCount)
     }
 
-    /// Finds the layers in another packet and replaces the earlier result. In a loop, this costs less than a new value
-    /// per packet.
+    /// Finds the layers in another packet and replaces the earlier result. In a loop over packets, one value that is
+    /// used again costs less than one value per packet.
     @inlinable
     public mutating func find(in packet: borrowing ByteView, linkType: LinkType, originalCount: Int? = nil) {
         find(in: packet, linkType, wireCount: max(originalCount ?? packet.count, packet.count))
@@ -26,7 +26,8 @@ extension PacketLayers {
         walk(packet, linkType, wireCount)
     }
 
-    /// Finds the layers one by one, in any packet.
+    /// Finds the layers of any packet, one by one. `findUsual(_:wireCount:)` is faster, but decodes only common
+    /// Ethernet packets.
     @inline(never)
     mutating func walk(_ packet: borrowing ByteView, _ linkType: LinkType, _ wireCount: Int) {
         var walk = LayerWalk(limit: packet.count, wireLimit: wireCount)
@@ -195,8 +196,8 @@ struct LayerWalk {
     ) throws(WireError) -> Next? {
         guard try take(.loopback, 4, &layers) else { return nil }
         var family = try p.u32(offset &- 4)
-        // The capturing host may have the other byte order. Families are small numbers: if the upper half is not zero,
-        // the bytes must be swapped.
+        // The capturing host may have the other byte order. The numbers of protocol families are small: if the upper
+        // half of `family` is not zero, its bytes must be swapped.
         if !bigEndian || family & 0xFFFF_0000 != 0 { family = family & 0xFFFF_0000 != 0 ? family.byteSwapped : family }
         switch family {
         case LoopbackFamily.inet: return .ipv4

@@ -7,8 +7,8 @@ package import CausewayWire
 /// if let tcp = packet.tcp, tcp.flags.contains(.syn) { print(packet.ipv4?.source, tcp.destinationPort) }
 /// ```
 ///
-/// Decoding allocates only the option arrays. For a tunnel, ``ipv4``, ``tcp`` and the other properties are the
-/// innermost headers.
+/// Decoding allocates memory only for the options of IPv4 and TCP headers. For a tunnel, ``ipv4``, ``tcp`` and the
+/// other properties are the innermost headers.
 public struct Packet: ~Escapable {
     /// The captured bytes.
     public let bytes: ByteView

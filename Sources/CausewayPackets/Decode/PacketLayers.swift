@@ -28,7 +28,7 @@ public struct PacketLayers: Sendable {
         public let rawValue: UInt16
         /// Creates a set from its bits.
         public init(rawValue: UInt16) { self.rawValue = rawValue }
-        /// The capture has fewer bytes than a header needs or a length field states.
+        /// The capture has fewer bytes than a header needs, or than a length field states.
         public static let cutOff = Issues(rawValue: 1)
         /// A version field contradicts the previous layer's type.
         public static let badVersion = Issues(rawValue: 2)
@@ -109,7 +109,8 @@ public struct PacketLayers: Sendable {
         until end: Int, _ wireEnd: Int
     ) {
         storage[0] = Self.packed(.ethernet, 0, 14)
-        // If the packet has no tag, the next store overwrites this layer. The extra store costs less than a branch.
+        // Store a VLAN layer for every packet, because this costs less than a branch. If the packet has no VLAN tag,
+        // the IP layer overwrites it.
         storage[1] = Self.packed(.vlan, 14, 4)
         storage[place] = Self.packed(kind, offset, upperOffset &- offset)
         storage[place &+ 1] = Self.packed(upper, upperOffset, upperByteCount)
@@ -122,7 +123,8 @@ public struct PacketLayers: Sendable {
         payloadOriginalCount = wireEnd &- content
     }
 
-    /// Records the latest added layer as the innermost network layer, and forgets the outer packet's transport layer.
+    /// Records the layer that was added last as the innermost network layer. A transport layer recorded so far belongs
+    /// to a packet around a tunnel, so it is removed.
     @inline(__always) mutating func noteNetwork() {
         (network, transport) = (UInt8(truncatingIfNeeded: count &- 1), 0xFF)
     }

@@ -70,7 +70,8 @@ struct QUICInitialKeys: Sendable, Equatable {
         (self.key, self.nonce, self.headerKey) = (key, nonce, headerKey)
     }
 
-    /// Computes HKDF-Expand-Label (RFC 8446 §7.1) for at most 32 bytes, for which HKDF-Expand has one step (RFC 5869 §2.3).
+    /// Computes HKDF-Expand-Label (RFC 8446 §7.1). The result has at most 32 bytes, so HKDF-Expand needs only one step
+    /// (RFC 5869 §2.3).
     private static func expand(
         _ secret: [UInt8], _ label: String, _ count: Int, _ cipher: QUICInitialCipher
     ) -> [UInt8]? {

@@ -1,8 +1,9 @@
 /// Decrypts Initial packets from QUIC clients (RFC 9000 §17.2.2) and finds the ClientHello in them.
 ///
-/// Keeps at most ``connectionLimit`` connections, because a ClientHello may span several datagrams.
+/// A ClientHello may span several datagrams, so this type stores the keys and the data of at most ``connectionLimit``
+/// connections.
 struct QUICInitials: Sendable {
-    /// The maximum connection count.
+    /// The maximum number of connections whose keys and data are stored.
     static let connectionLimit = 1_024
     /// The minimum length in bytes for the first Destination Connection ID (RFC 9000 §7.2).
     private static let shortestFirstIdentifier = 8

@@ -1,6 +1,6 @@
 /// A packet's capture time.
 ///
-/// The fraction is kept as the file states it, without rounding and even if it is invalid.
+/// ``fraction`` has the value that the file states. It is not rounded, and it may be invalid.
 public struct CaptureTime: Hashable, Sendable {
     /// Seconds since 1970-01-01 00:00 UTC.
     public var seconds: Int64
@@ -37,7 +37,8 @@ public struct CapturedPacket: Hashable, Sendable {
     public var originalCount: Int
     /// The packet's link-layer type.
     public var linkType: LinkType
-    /// The interface index in the file's section.
+    /// The number of the interface that captured the packet, counted from 0 within the packet's section of a pcapng
+    /// file.
     public var interface = 0
     /// The number of captured bytes.
     public var capturedCount: Int

@@ -33,7 +33,7 @@ struct PcapHeader: Sendable {
         self.kind = kind
         let swap = { (value: UInt32) in kind.isBigEndian ? value.byteSwapped : value }
         snapLength = Int(swap(reader.word(at: reader.position + 16) ?? 0))
-        // The upper 16 bits can contain the frame check sequence length.
+        // The upper 16 bits of the file header's link type field can contain the length of the frame check sequence.
         linkType = LinkType(fileValue: swap(reader.word(at: reader.position + 20) ?? 0) & 0xFFFF)
     }
 }
@@ -122,7 +122,8 @@ public struct PcapWriter: Sendable {
         unsafe bytes.rawSpan.withUnsafeBytes { bytes in
             output.append(addingCapacity: byteCount) { room in
                 unsafe room.withUnsafeMutableBufferPointer { buffer, count in
-                    // In bounds: `append(addingCapacity:)` provides the capacity. The stored tuple has no padding.
+                    // In bounds: `append(addingCapacity:)` provides space for `byteCount` bytes. The tuple with the
+                    // header fields has no padding.
                     let place = unsafe UnsafeMutableRawBufferPointer(
                         rebasing: UnsafeMutableRawBufferPointer(buffer)[count...])
                     unsafe place.storeBytes(of: header, as: (UInt32, UInt32, UInt32, UInt32).self)

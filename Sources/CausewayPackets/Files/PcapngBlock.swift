@@ -15,7 +15,7 @@ public struct PcapngBlock: Hashable, Sendable {
         case simplePacket(originalCount: UInt32, data: [UInt8])
         /// Addresses with their names.
         case nameResolution(records: [Record])
-        /// One interface's statistics, in the block options, with a timestamp in that interface's units.
+        /// An interface's statistics. The timestamp is in that interface's units, and the counters are block options.
         case interfaceStatistics(interface: UInt32, stamp: UInt64)
         /// A block with another type. `body` includes its options.
         case other(type: UInt32, body: [UInt8])

@@ -112,7 +112,7 @@ extension CaptureFileReader {
         guard body.count >= 8 else {
             throw .malformed("an interface block of \(body.count) bytes", offset: fileOffset)
         }
-        // Limit the memory that a file with endless interfaces can use.
+        // A file can describe any number of interfaces. Limit the memory that they use.
         guard section.interfaces.count < 65_536 else { throw .malformed("too many interfaces", offset: fileOffset) }
         var interface = PcapngSection.Interface(
             linkType: LinkType(fileValue: UInt32(short(at: body.lowerBound))),

@@ -20,7 +20,7 @@ public struct PcapngWriter: Sendable {
         var options: [PcapngBlock.Option] = []
         if let name { options.append(.init(code: 2, value: Array(name.utf8))) }
         options.append(.init(code: 9, value: [9]))
-        // The first byte is 0: the filter string uses libpcap's language.
+        // The option's value begins with a 0 byte: this byte states that a filter string in libpcap's language follows.
         if let filter { options.append(.init(code: 11, value: [0] + Array(filter.utf8))) }
         append(
             PcapngBlock(.interface(linkType: linkType, reserved: 0, snapLength: snapLength), options: options),

@@ -1,5 +1,5 @@
-/// Recognizes a byte load followed by comparisons that lead to one target for some byte values and to another target
-/// for all others.
+/// Recognizes a byte load and the comparisons after it, if they test whether the byte is in a small set. All values in
+/// the set lead to one position in the program, and all other values to another.
 enum FilterByteSet {
     /// The maximum number of values in a set.
     private static let capacity = 8

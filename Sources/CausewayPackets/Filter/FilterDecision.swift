@@ -1,14 +1,15 @@
-/// A group of comparisons that are evaluated in one step. The step compares up to two masked 8-byte windows with
-/// values, and one byte with a set of values.
+/// Several comparisons of a packet filter that are evaluated in one step. The step compares up to two masked 8-byte
+/// windows of the packet with values, and one byte with a set of values.
 ///
-/// Comparisons with the same target are merged into one decision. The decision matches either if all its comparisons
-/// match, or if one of two comparisons matches. Merging saves dispatches, which are the expensive part of a filter. A
-/// typical filter needs two to four decisions.
+/// A decision merges comparisons that lead to the same position in the filter. It matches if all its comparisons match.
+/// A decision with two comparisons can instead match if one of them matches. Merging reduces the number of steps, which
+/// are the expensive part of a filter. A typical filter needs two to four decisions.
 struct FilterDecision: Hashable, Sendable {
     /// Targets that end the program. All other targets are decision indices.
     static let refused: Int32 = -1
     static let taken: Int32 = -2
-    /// The decisions give no result for this packet, for example because the packet is short: the program has to run.
+    /// The decisions give no result for this packet, for example because the packet is short. Then the filter's BPF
+    /// program evaluates the packet.
     static let open: Int32 = -3
 
     /// Eight packet bytes to compare. Mask and value have the packet's byte order.
@@ -22,16 +23,17 @@ struct FilterDecision: Hashable, Sendable {
         /// Returns the bits that differ from the expected value. The caller has checked the bounds.
         @inline(__always)
         func difference(_ bytes: RawSpan, _ base: Int) -> UInt64 {
-            // In bounds: `reach` includes every window.
+            // In bounds: the caller has checked that the packet contains all bytes up to `reach`, which includes both
+            // windows.
             let found = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: base &+ Int(at), as: UInt64.self)
             return (found ^ value) & mask
         }
     }
 
-    // The 4-byte fields fill the gaps after the windows, so that a decision has 72 bytes.
+    // A 4-byte field follows each window and fills the padding after it, so that a decision has 72 bytes.
     var first = Window()
-    /// Offset to the byte whose low half is the IP header length. This length is added to all other offsets. Negative
-    /// if the offsets are fixed.
+    /// Offset to the byte whose low half is the IP header length, which is added to all other offsets. `header` is
+    /// negative if no length is added.
     var header: Int32 = -1
     var second = Window()
     var byteAt: Int32 = -1
@@ -44,7 +46,8 @@ struct FilterDecision: Hashable, Sendable {
     var jt: Int32 = 0
     var jf: Int32 = 0
 
-    /// Returns the next target for a packet, after the decision at `place`.
+    /// Evaluates the decision (a group of comparisons) at `place` for a packet. Returns the index of the next decision,
+    /// or a negative value: ``refused``, ``taken`` or ``open``.
     ///
     /// Reads each field in place: copying the decision would load all its fields.
     @inline(__always)
@@ -102,12 +105,13 @@ struct FilterDecisions: Hashable, Sendable {
 
     /// Evaluates a packet.
     ///
-    /// - Returns: `taken` if the filter accepts the packet, `refused` if the filter rejects it, `open` if the program has to run.
+    /// - Returns: `taken` if the filter accepts the packet, `refused` if the filter rejects it, `open` if only the
+    ///   filter's BPF program can give the result.
     @inline(__always)
     func end(_ packet: borrowing ByteView) -> Int32 {
         let (steps, bytes) = (steps.span, packet.rawSpan)
         var place = start
-        // The loop terminates, because a decision leads only to decisions that were created before it.
+        // The loop terminates, because each step leads only to steps that were created before it.
         while place >= 0 { place = FilterDecision.next(steps, Int(place), bytes) }
         return place
     }

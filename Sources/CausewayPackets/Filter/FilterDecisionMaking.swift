@@ -30,7 +30,7 @@ struct FilterDecisionMaking {
 
     private struct Branch {
         var test: Comparison
-        /// The register contents after the comparison, the same at both targets.
+        /// The register contents after the comparison. They do not depend on its result.
         var registers: Registers
         var jt: Int
         var jf: Int
@@ -43,7 +43,8 @@ struct FilterDecisionMaking {
     }
 
     private static let maximum = 64
-    /// The limit for a field offset in a decision. The program evaluates fields at larger offsets.
+    /// The limit for a field offset in a ``FilterDecision``. A filter with a larger offset is evaluated only as a BPF
+    /// program.
     private static let farthest: UInt32 = 1 << 20
 
     private let instructions: [FilterInstruction]
@@ -54,10 +55,12 @@ struct FilterDecisionMaking {
 
     init(_ instructions: [FilterInstruction]) { self.instructions = instructions }
 
-    /// Returns the first decision's index; `nil` if only the program can evaluate the filter.
+    /// Converts the program and returns the index of the first ``FilterDecision``. Returns `nil` if the program cannot
+    /// be converted.
     mutating func start() -> Int32? { place(0, Registers(), []) }
 
-    /// Returns the decision index for a program position, given comparisons that are known to hold.
+    /// Converts the program from a position on. Returns the index of the first ``FilterDecision``, a negative result,
+    /// or `nil` if this is not possible. `facts` are comparisons that are known to hold at this position.
     private mutating func place(_ position: Int, _ registers: Registers, _ facts: [Comparison]) -> Int32? {
         switch end(position, registers, facts) {
         case .answered(let place): return place
@@ -77,7 +80,8 @@ struct FilterDecisionMaking {
         case unknown
     }
 
-    /// Starts at a position, and follows jumps and comparisons whose result is known.
+    /// Follows jumps, and comparisons whose result is known, from a position in the program. Returns the program's
+    /// result, or the first comparison whose result is unknown.
     private mutating func end(_ position: Int, _ registers: Registers, _ facts: [Comparison]) -> End {
         var (position, registers) = (position, registers)
         while position < instructions.count {
@@ -85,8 +89,9 @@ struct FilterDecisionMaking {
             switch instruction.code {
             case FilterProgram.Code.jump: position = Int(instruction.jt)
             case FilterProgram.Code.xHeaderLength:
-                // The program rejects a packet that ends before this header. A decision does so only if its offsets
-                // include the header's length, so the next instruction must load a field at such an offset.
+                // The program rejects a packet that ends before this IP header. A decision notices such a packet only
+                // if it loads a field behind this header. Therefore the next instruction must load a field whose offset
+                // includes the header's length.
                 guard instruction.k < Self.farthest, isMoved(position + 1) else { return .unknown }
                 registers.header = Int32(instruction.k)
                 position += 1
@@ -159,22 +164,23 @@ struct FilterDecisionMaking {
         (test.mask, test.value) = (field.mask & tested & width, value)
         // A value with bits outside the mask never matches.
         guard value & ~test.mask == 0 else { return nil }
-        // Do not keep a field whose offset includes the IP header's length: with another header, this offset leads to
-        // another field.
+        // Do not keep a field whose offset includes the IP header's length. If the program reads another IP header's
+        // length, the offset leads to another field.
         let loaded = field.isMoved ? nil : field
         return Branch(test: test, registers: Registers(header: header, loaded: loaded), jt: jt, jf: jf)
     }
 
     private mutating func make(_ branch: Branch, _ facts: [Comparison]) -> Int32? {
-        // Count the decision before its successors are created, so that the limit also bounds the recursion depth.
+        // Count the decision before the decisions that follow it are created, so that `maximum` also limits the
+        // recursion depth.
         begun += 1
         guard begun <= Self.maximum else { return nil }
         var shape = FilterDecisionShape(branch.test)
         var holding = [branch.test]
         var (jt, behind) = (branch.jt, branch.registers)
         var (jf, refused) = (branch.jf, branch.registers)
-        // Merge later comparisons that must also match, as long as a mismatch leads to the first comparison's mismatch
-        // target.
+        // Merge the comparisons that follow a match, as long as their mismatch leads to the same position as a mismatch
+        // of the first comparison.
         while case .branch(let next, _) = end(jt, behind, facts + holding), next.jf == branch.jf,
             isTogether(next, branch), shape.add(next.test)
         {
@@ -182,8 +188,8 @@ struct FilterDecisionMaking {
             refused = common(refused, next.registers)
             (jt, behind) = (next.jt, next.registers)
         }
-        // Otherwise, merge the comparison at the mismatch target, if its match leads to the first comparison's match
-        // target.
+        // If no comparison was merged, look at the comparison that follows a mismatch. Merge it if its match leads to
+        // the same position as a match of the first comparison.
         if holding.count == 1, case .branch(let next, _) = end(jf, branch.registers, facts), next.jt == branch.jt,
             isTogether(next, branch), shape.addOther(next.test)
         {

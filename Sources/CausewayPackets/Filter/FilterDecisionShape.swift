@@ -6,7 +6,8 @@ struct FilterDecisionShape {
 
     init(_ test: FilterDecisionMaking.Comparison) { _ = add(test) }
 
-    /// Adds a comparison that must also match. Returns `false` if the decision cannot hold the comparison.
+    /// Adds a comparison that must also match. Returns `false` if there is no space for it: a ``FilterDecision``
+    /// compares at most two 8-byte windows and one byte.
     mutating func add(_ test: FilterDecisionMaking.Comparison) -> Bool {
         if let values = test.bytes {
             guard byte == nil else { return false }
@@ -19,8 +20,8 @@ struct FilterDecisionShape {
         return true
     }
 
-    /// Changes the decision so that it matches if the existing comparison or `test` matches. Returns `false` if the
-    /// decision cannot hold `test`.
+    /// Adds `test` as an alternative to the existing comparison: then one match is enough. Returns `false` if a
+    /// ``FilterDecision`` cannot express this.
     mutating func addOther(_ test: FilterDecisionMaking.Comparison) -> Bool {
         guard windows.count == 1, byte == nil, test.bytes == nil else { return false }
         windows.append(FilterWindow(test))
@@ -30,7 +31,8 @@ struct FilterDecisionShape {
 
     var decision: FilterDecision {
         var decision = FilterDecision()
-        // A decision needs a window: if it tests only a byte, add a window with an empty mask next to the byte.
+        // A `FilterDecision` always compares an 8-byte window. If it only tests one byte, add a window next to this
+        // byte. The empty mask lets the window always match.
         let all = windows.isEmpty ? [FilterWindow(behind: (byte?.at ?? 0) + 1)] : windows
         (decision.first, decision.second) = (all[0].asInMemory, all[all.count - 1].asInMemory)
         decision.needed = isEither ? 1 : 2

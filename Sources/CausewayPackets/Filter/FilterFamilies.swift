@@ -8,15 +8,16 @@ struct FilterFamilies: Sendable, Equatable {
         LoopbackFamily.inet6Linux, LoopbackFamily.inet6OpenBSD, LoopbackFamily.inet6FreeBSD, LoopbackFamily.inet6Darwin,
     ]
 
-    /// Families in network byte order, or in a one-byte field.
+    /// Protocol family numbers for fields in network byte order, and for one-byte fields.
     static let bigEndian = FilterFamilies(ipv4: [inet], ipv6: inet6)
-    /// Families in the capturing host's byte order, which the packet does not state.
+    /// Protocol family numbers in both byte orders. They are for fields in the capturing host's byte order, because the
+    /// packet does not state this order.
     static let anyOrder = FilterFamilies(
         ipv4: [inet, inet.byteSwapped], ipv6: inet6 + inet6.map(\.byteSwapped))
     /// Solaris family numbers, which ipnet links use on every system.
     static let ipnet = FilterFamilies(ipv4: [inet], ipv6: [LoopbackFamily.inet6Solaris])
 
-    /// Returns a node that tests whether the loaded family matches an Ethernet type.
+    /// Returns a node that tests whether the protocol family read by `load` matches an Ethernet type.
     func node(_ type: UInt32, _ load: FilterLoad) -> FilterNode {
         switch type {
         case FilterPayload.ipv4: Self.node(ipv4, load)

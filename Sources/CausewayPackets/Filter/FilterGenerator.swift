@@ -132,7 +132,8 @@ struct FilterGenerator {
         case .mark(let slot, let expression):
             compute(expression, 0)
             put(Code.store, UInt32(slot + Self.computingSlots))
-            // A value loaded relative to this slot's old contents is no longer valid.
+            // The slot in scratch memory has a new value. A register that was loaded with its old value as the base is
+            // no longer valid.
             registers = .unknown
             jump(yes)
         case .chain(let version6, let at, let slot, let proto):

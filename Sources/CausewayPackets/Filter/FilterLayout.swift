@@ -6,7 +6,7 @@ struct FilterLayout: Sendable {
     /// How a link header states its payload type.
     enum Link: Sendable, Equatable {
         case ethernet
-        /// Linux cooked headers: an Ethernet type at another offset.
+        /// A Linux cooked header, which has the Ethernet type at another offset than an Ethernet header.
         case cooked
         /// The header consists only of an Ethernet type.
         case etherType
@@ -51,7 +51,8 @@ struct FilterLayout: Sendable {
     var typeAt: Int
     /// Offset to the network layer.
     var networkAt: Int
-    /// The slot with the position from which `typeAt` and `networkAt` are counted; `nil` means the start of the packet.
+    /// The slot in the filter's scratch memory that contains the base position for `typeAt` and `networkAt`; `nil`
+    /// means the start of the packet.
     var slot: Int?
     /// The start of the link header.
     var linkHeader = FilterOrigin()
@@ -68,7 +69,7 @@ struct FilterLayout: Sendable {
         (linkHeader.offset, addresses) = FilterLinks.addresses(linkType)
         if link == .wireless { findWirelessHeaders() }
         if linkType == .pflog {
-            // The header states its own length, which is rounded up to a multiple of four.
+            // The first byte of a pflog header states the header's length, which is rounded up to a multiple of four.
             let padded = FilterExpression.binary(
                 .binary(.byte(0), .add, .number(3)), .and, .number(0xFFFF_FFFC))
             let slot = prologue.reserve()
@@ -77,7 +78,8 @@ struct FilterLayout: Sendable {
         }
     }
 
-    /// The slot with the position from which `networkAt` is counted, if it differs from `slot`.
+    /// The slot in the filter's scratch memory that contains the base position for `networkAt`; `nil` if `slot`
+    /// contains it.
     private var networkSlot: Int?
     /// The test for a link header, in tunnels that carry either frames or IP packets.
     private(set) var frameCondition: FilterNode?
@@ -97,10 +99,11 @@ struct FilterLayout: Sendable {
             size: size, offset: networkAt + offset, place: FilterPlace(slot: networkPlace.slot, header: networkAt))
     }
 
-    /// Continues with an Ethernet frame at the position in a slot.
+    /// Continues with an Ethernet frame whose position is in a slot of the filter's scratch memory.
     ///
-    /// - Parameter networkSlot: The slot for network layer offsets, if it is not `slot`. Both slots have the same
-    ///   position if the packet has a frame, and different positions if the network layer comes without a frame.
+    /// - Parameter networkSlot: The slot with the base position for network layer offsets; `nil` means `slot`. Both
+    ///   slots contain the same position if the packet has a frame, and different positions if the network layer comes
+    ///   without a frame.
     mutating func enterFrame(_ slot: Int, networkSlot: Int? = nil) {
         (self.slot, self.networkSlot, linkHeader) = (slot, networkSlot, FilterOrigin(slot: slot))
         frameCondition = networkSlot.map {

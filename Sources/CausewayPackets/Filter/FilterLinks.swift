@@ -57,18 +57,19 @@ enum FilterLinks {
 
     /// Offset to the network layer after Juniper's headers, by link type number.
     private static let juniper: [UInt16: Int] = [
-        // The link types are in this order: bundles, PPP, Frame Relay, HDLC; ATM 1 and 2; monitoring and GGSN; Ethernet
-        // and PPPoE; PPPoE over ATM.
+        // These are the Juniper link types for multilink bundles, PPP, Frame Relay and HDLC; ATM 1 and 2; monitoring
+        // and GGSN; Ethernet and PPPoE; PPPoE over ATM, in this order.
         130: 4, 131: 4, 134: 4, 179: 4, 180: 4, 181: 4, 137: 4, 135: 8, 164: 12, 133: 12, 178: 32, 167: 32, 168: 6,
     ]
 }
 
 extension FilterLayout {
-    /// Field values in packets that the capturing host received, and in packets that it sent.
+    /// A header field's values for the packet's direction: one value if the capturing host received the packet, another
+    /// if the host sent it.
     private struct DirectionMark {
         var incoming: UInt32
         var outgoing: UInt32
-        /// The bits of the field that state the direction.
+        /// The mask for the bits of the header field that state the direction.
         var mask: UInt32 = .max
 
         static let pointToPoint = DirectionMark(incoming: 0, outgoing: 1)

@@ -14,9 +14,10 @@ extension FilterLayout {
         static let formatMask: UInt32 = 0x03
         static let supervisory: UInt32 = 0x01
         static let unnumbered: UInt32 = 0x03
-        /// A bit in the two bytes that begin with the control field. The bit is clear only in information frames.
+        /// The lowest bit of an LLC control field, in a 16-bit value that begins with this field. Only information
+        /// frames have this bit clear.
         static let isNoInformation: UInt32 = 0x0100
-        /// All bits except the poll or final bit.
+        /// A mask for all bits of an LLC control field except the poll or final bit.
         static let withoutPoll: UInt32 = 0xEF
     }
 
@@ -38,7 +39,7 @@ extension FilterLayout {
         if link != .cooked {
             typeAt += 4
         } else {
-            // The layout after the first tag is the same as after a tag in an Ethernet frame.
+            // After its first VLAN tag, a Linux cooked packet continues like an Ethernet frame after a VLAN tag.
             link = .ethernet
             typeAt = networkAt + 2
         }
@@ -131,8 +132,8 @@ extension FilterLayout {
         throw .init("unknown LLC type '\(name)'")
     }
 
-    /// Returns the position and the offset from which the index in `proto[...]` is counted, and the condition that the
-    /// packet has this protocol.
+    /// Returns the start of the bytes that `proto[...]` indexes, as a position and an offset from it. Also returns the
+    /// condition that the packet has this protocol.
     func indexed(_ proto: FilterProtocol) throws(FilterMeaningError) -> (place: FilterPlace, offset: Int, FilterNode) {
         switch proto {
         case .link: return (linkHeader.place, linkHeader.offset, .constant(true))

@@ -1,4 +1,4 @@
-/// Translates the filter language's primitives for a layout.
+/// Translates the filter language's primitives, such as `tcp` or `vlan`, into tests at the current header positions.
 extension FilterLayout {
     /// The IPv4 protocol field.
     var protocolField4: FilterLoad { network(1, 9) }
@@ -180,7 +180,8 @@ extension FilterLayout {
     var firstFragment: FilterNode { .equal(network(2, 6), 0, mask: Self.fragmentOffset) }
 }
 
-/// The reason why a primitive is not valid for a layout. The parser adds the position.
+/// The reason why a primitive is not valid at this point of the expression, for example because of the link type. The
+/// parser adds the position in the text.
 struct FilterMeaningError: Error {
     var message: String
     init(_ message: String) { self.message = message }

@@ -1,6 +1,6 @@
 /// A position in a packet from which load offsets are counted.
 struct FilterPlace: Hashable, Sendable {
-    /// The scratch slot with the position; `nil` means the start of the packet.
+    /// The slot in the filter's scratch memory that contains the position; `nil` means the start of the packet.
     var slot: Int?
     /// Offset to an IPv4 header whose length is added to the position.
     var header: Int?
@@ -10,7 +10,8 @@ struct FilterPlace: Hashable, Sendable {
 
 /// An offset from a position, such as the start of a header.
 struct FilterOrigin: Hashable, Sendable {
-    /// The scratch slot with the position; `nil` means the start of the packet.
+    /// The slot in the filter's scratch memory that contains the position to which `offset` is added; `nil` means the
+    /// start of the packet.
     var slot: Int?
     var offset = 0
 
@@ -43,7 +44,7 @@ indirect enum FilterExpression: Hashable, Sendable {
     case load(size: Int, offset: Int, place: FilterPlace, index: FilterExpression)
     case binary(FilterExpression, FilterOperator, FilterExpression)
     case negative(FilterExpression)
-    /// A position as a packet offset.
+    /// The number of bytes between the start of the packet and a position.
     case place(FilterPlace)
 
     var constant: UInt32? {
@@ -89,9 +90,10 @@ indirect enum FilterNode: Hashable, Sendable {
     case not(FilterNode)
     /// Stores a position that depends on the packet, such as a tunnelled frame's. This node is always true.
     case mark(slot: Int, FilterExpression)
-    /// Tests whether the header chain from a network header on contains a protocol.
+    /// Tests whether a protocol occurs in the chain of headers that begins with a network header.
     case chain(version6: Bool, at: Int, slot: Int?, proto: UInt32)
-    /// A host set, kept unexpanded so that several sets can be merged into one search.
+    /// A set of hosts. It stays one node, and not a test per address, so that several sets can be merged into one
+    /// search.
     case hosts(FilterHosts)
 
     static func equal(_ load: FilterLoad, _ value: UInt32, mask: UInt32 = .max) -> FilterNode {
@@ -106,7 +108,7 @@ indirect enum FilterNode: Hashable, Sendable {
 
 /// IPv4 hosts or networks, with additional conditions.
 struct FilterHosts: Hashable, Sendable {
-    /// The loads for the source and the destination address in packets that satisfy a condition.
+    /// Loads the source and the destination address of packets that satisfy a condition.
     struct Form: Hashable, Sendable {
         var condition: FilterNode
         var source: FilterLoad
@@ -117,7 +119,7 @@ struct FilterHosts: Hashable, Sendable {
     var mask: UInt32
     var addresses: [UInt32]
 
-    /// The equivalent elementary tests.
+    /// This host set as tests that compare addresses with values or ranges.
     var expanded: FilterNode {
         let ranges = FilterRanges.merged(addresses.map { $0...$0 })
         let nodes = forms.map { form in
@@ -193,7 +195,7 @@ enum FilterProtocol: String, Hashable, Sendable, CaseIterable {
 }
 
 extension FilterNode {
-    /// Merges host sets that are joined by "or", and expands the others.
+    /// Merges host sets that are joined by "or", then replaces each host set by tests that compare addresses.
     var optimized: FilterNode {
         switch self {
         case .any(let nodes):
@@ -246,7 +248,7 @@ extension FilterNode {
 }
 
 extension FilterNode {
-    /// The slots that the filter reads.
+    /// The slots of scratch memory that the filter reads.
     var slots: Set<Int> {
         switch self {
         case .constant: []

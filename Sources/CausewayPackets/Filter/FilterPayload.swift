@@ -20,7 +20,8 @@ enum FilterPayload {
     static let providerVLAN: UInt32 = 0x88A8
     static let vlan9100: UInt32 = 0x9100
 
-    /// The largest value in an Ethernet header's type field that is a length, so that LLC follows (IEEE 802.3 §3.2.6).
+    /// The largest value in an Ethernet header's type field that states a length instead of a type. Then an LLC header
+    /// follows (IEEE 802.3 §3.2.6).
     static let maximumLength: UInt32 = 1500
 
     static let ipLLC: UInt32 = 0x06

@@ -6,7 +6,7 @@ struct FilterInstruction: Hashable, Sendable {
     var jt: Int32 = 0
     var jf: Int32 = 0
 
-    /// Whether the instruction's class, its lowest three bits, is a jump.
+    /// Whether this instruction is a jump. The lowest three bits of `code` state the instruction's class.
     var isJump: Bool { code & 7 == FilterProgram.Code.jump & 7 }
 }
 
@@ -17,7 +17,7 @@ struct FilterProgram: Hashable, Sendable {
     static let directionAt = ancillary + 4
     static let interfaceAt = ancillary + 8
 
-    /// A header chain to follow. Its length is unlimited, which classic BPF cannot express.
+    /// A chain of headers to follow. Classic BPF has no loops, so it cannot follow a chain of unlimited length.
     struct Chain: Hashable, Sendable {
         var version6: Bool
         var at: Int
@@ -44,7 +44,7 @@ struct FilterProgram: Hashable, Sendable {
     let chains: [Chain]
     /// The program for the evaluator, in which each load is fused with the comparison after it.
     private let steps: [FilterStep]
-    /// The program as decisions, which are sufficient for most packets.
+    /// The same filter as groups of comparisons, which give a result for most packets.
     let decisions: FilterDecisions
 
     init(instructions: [FilterInstruction], chains: [Chain] = []) {
@@ -79,7 +79,8 @@ struct FilterProgram: Hashable, Sendable {
         static let jumpAny: UInt16 = 0x45
         static let viaX: UInt16 = 0x08
         static let answer: UInt16 = 0x06
-        /// A private code that the kernel never receives: sets the accumulator to 1 if the chain matches, else to 0.
+        /// A code that only the evaluator in this process uses, and that the kernel never receives. It sets the
+        /// accumulator to 1 if the packet's chain of headers contains the protocol, else to 0.
         static let chain: UInt16 = 0xFFF0
 
         static func arithmetic(_ operation: FilterOperator) -> UInt16 {

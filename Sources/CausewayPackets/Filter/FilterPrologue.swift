@@ -1,13 +1,13 @@
 /// The code that a filter runs before its expression: it stores packet positions in scratch slots.
 struct FilterPrologue: Sendable {
-    /// The number of slots in use.
+    /// The number of slots of scratch memory in use.
     private(set) var slotCount = 0
     /// For each scratch slot, the code to compute the packet offset stored in it.
     private var marks: [(slot: Int, node: FilterNode)] = []
     /// A condition that every matching packet must satisfy.
     private var condition: FilterNode?
 
-    /// Reserves consecutive slots.
+    /// Reserves consecutive slots of scratch memory.
     ///
     /// - Returns: The first slot.
     @discardableResult
@@ -16,7 +16,8 @@ struct FilterPrologue: Sendable {
         return slotCount
     }
 
-    /// Adds code that computes the position in a slot. The code may use the slots of code that was added before.
+    /// Adds code that computes a position and stores it in a slot of scratch memory. The code may read slots whose code
+    /// was added before.
     mutating func add(_ slot: Int, _ node: FilterNode) { marks.append((slot, node)) }
 
     /// Sets the condition that every matching packet must satisfy.

@@ -19,7 +19,8 @@ extension FilterLayout {
         var linkStatus: UInt32
 
         static let short = LengthIndicator(mask: 0x3F, linkStatus: 2)
-        /// The length indicator in units with 12-bit sequence numbers, in the header's byte order.
+        /// The length indicator in signal units with 12-bit sequence numbers. Both values have the byte order of the
+        /// header.
         static let long = LengthIndicator(mask: 0xFF80, linkStatus: 0x100)
     }
 

@@ -57,7 +57,8 @@ struct FilterStep: Hashable, Sendable {
         let jump = instructions[next]
         switch jump.code {
         case Code.jumpEqual: (step.value, step.jt, step.jf) = (jump.k, jump.jt, jump.jf)
-        // The jump tests whether any bit is set, the step whether no bit is set. So the targets are exchanged.
+        // The BPF jump tests whether any bit is set, but the fused instruction tests whether no bit is set. So the two
+        // targets are exchanged.
         case Code.jumpAny: (step.tested, step.jt, step.jf) = (jump.k, jump.jf, jump.jt)
         default: return nil
         }

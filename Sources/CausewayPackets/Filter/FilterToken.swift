@@ -6,7 +6,7 @@ struct FilterToken: Sendable {
         /// A word. `escaped` marks a name after a backslash, which is not a keyword.
         case word(String, escaped: Bool)
         case number(UInt32)
-        /// A dotted IPv4 address with one to four parts: the given bits and their number.
+        /// A dotted IPv4 address with one to four parts: the bits of these parts, and the number of these bits.
         case ipv4(UInt32, width: Int, text: String)
         case ipv6(high: UInt64, low: UInt64)
         case mac(UInt64)
@@ -167,7 +167,7 @@ struct FilterLexer {
         var bits: UInt32 = 0
         for part in parts {
             guard let value = UInt8(part) else {
-                // Two parts may be a DECnet area and node.
+                // Two numbers with a dot may be a DECnet area and node.
                 if parts.count == 2 { return .word(text, escaped: false) }
                 throw FilterError("'\(text)' is not an IPv4 address", at: position)
             }

@@ -1,24 +1,25 @@
-/// A tunnel over UDP with its own header: the tunnel's conditions, and the payload's offset.
+/// A tunnel over UDP with its own header, Geneve or VXLAN: the tests for the tunnel, and the code that computes the
+/// payload's offset.
 struct FilterTunnel {
     var isGeneve: Bool
     /// The required virtual network identifier, or `nil` for any.
     var network: UInt32?
-    /// The first slot to use.
+    /// The first slot of scratch memory for the tunnel's positions.
     var slot: Int
 
-    /// The slot count. Geneve carries frames or bare IP packets, so the type and the network layer need separate
-    /// positions.
+    /// The number of slots of scratch memory. Geneve carries frames or bare IP packets, so the type field and the
+    /// network layer need separate base positions.
     var slotCount: Int { isGeneve ? 2 : 1 }
 
     private static let udpLength = 8
     private static let headerLength = 8
-    /// Offset to the type in a frame.
+    /// Offset to the type field in an Ethernet frame.
     private static let frameTypeAt: UInt32 = 12
     /// The version bits in the Geneve header's first byte, and the bits for the option length in 4-byte units
     /// (RFC 8926 §3.4).
     private static let geneveVersion: UInt32 = 0xC0
     private static let geneveOptions: UInt32 = 0x3F
-    /// The flag in a VXLAN header that a network identifier is present (RFC 7348 §5).
+    /// The flag in a VXLAN header that is set if the header contains a network identifier (RFC 7348 §5).
     private static let vxlanHasNetwork: UInt32 = 0x08
 
     /// Returns the tests for the tunnel, and the nodes that compute its payload position.
@@ -49,8 +50,8 @@ struct FilterTunnel {
         let options = FilterExpression.binary(.binary(first, .and, .number(Self.geneveOptions)), .left, .number(2))
         let length = FilterExpression.binary(options, .add, .number(UInt32(Self.headerLength)))
         let end = FilterExpression.binary(place, .add, length)
-        // A packet without a frame has its type in Geneve's header. Set the positions so that a frame's offsets for
-        // type and payload lead to this packet's type and payload.
+        // If the packet contains no frame, its type is in the Geneve header. Choose both base positions so that the
+        // offsets for a frame still lead to the type and to the payload.
         let typeAt = FilterExpression.binary(place, .subtract, .number(Self.frameTypeAt - 2))
         return .any([
             .all([isFrame, .mark(slot: slot, end), .mark(slot: slot + 1, end)]),

@@ -8,7 +8,8 @@ extension FilterLayout {
         static let appleTalk: UInt32 = 0x29
         static let ipx: UInt32 = 0x2B
         static let spanningTree: UInt32 = 0x31
-        /// IPv4 with a plain, a compressed and an uncompressed TCP header (RFC 1144 §3.2.3).
+        /// PPP protocol numbers for IPv4. The first is for plain IPv4. In the second, the TCP header is compressed. In
+        /// the third, a full TCP header prepares the compression (RFC 1144 §3.2.3).
         static let ipv4Forms: [UInt32] = [0x21, 0x2D, 0x2F]
     }
 
@@ -22,10 +23,11 @@ extension FilterLayout {
 
     /// The characters "MGC" that begin Juniper's headers.
     private static let juniperMagic: UInt32 = 0x4D47_4300
-    /// The access points and the control field before the organization in a SNAP header (RFC 1042).
+    /// The first bytes of a SNAP header: two LLC access points and the control field. The organization follows (RFC
+    /// 1042).
     private static let snapHeader: UInt32 = 0xAAAA_0300
 
-    /// Returns the two-byte value of an LLC header's destination and source fields if both contain the access point.
+    /// Returns the value of an LLC header's first two bytes if the destination and the source are both `accessPoint`.
     private static func doubled(_ accessPoint: UInt32) -> UInt32 { accessPoint << 8 | accessPoint }
 
     /// Returns the SNAP organization for an AppleTalk protocol.
@@ -148,7 +150,7 @@ extension FilterLayout {
         }
     }
 
-    /// Returns a test for the innermost label, and for the IP version in the first half byte after it.
+    /// Returns a test for the innermost MPLS label, and for the IP version in the first half byte after this label.
     private func overMPLS(_ type: UInt32) -> FilterNode {
         let bottom = FilterNode.equal(load(1, networkAt - 2), 1, mask: 1)
         switch type {

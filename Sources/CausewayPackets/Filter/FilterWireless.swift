@@ -23,7 +23,7 @@ extension FilterLayout {
         static let clock: UInt32 = 0x0100_0000
         static let flags: UInt32 = 0x0200_0000
         static let extended: UInt32 = 0x0000_0080
-        /// The flags field bit for a padded 802.11 header.
+        /// The bit in radiotap's flags field that means that the 802.11 header is padded.
         static let padded: UInt32 = 0x20
     }
 
@@ -33,7 +33,8 @@ extension FilterLayout {
     private static let prismHeaderLength: UInt32 = 144
     /// The link type 105 (IEEE 802.11) as PPI headers state it, in little-endian order.
     private static let wirelessInPPI: UInt32 = 0x6900_0000
-    /// The 802.11 header lengths with three addresses, without and with a QoS field.
+    /// The length of an 802.11 header with three addresses. The first value is for headers without a QoS field, the
+    /// second for headers with one.
     private static let headerLength: UInt32 = 24
     private static let qualityHeaderLength: UInt32 = 26
 
@@ -85,7 +86,8 @@ extension FilterLayout {
         ])
         let rounded = FilterExpression.binary(
             .binary(.place(FilterPlace(slot: payload)), .add, .number(3)), .and, .number(0xFFFF_FFFC))
-        // The second node is always true: it only moves the payload position if the header is padded.
+        // The second node in this array is always true. Its only effect is that it moves the payload position if the
+        // header is padded.
         return [length, .not(.all([padded, .not(.mark(slot: payload, rounded))]))]
     }
 

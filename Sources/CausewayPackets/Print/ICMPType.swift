@@ -25,7 +25,7 @@ enum ICMPCode {
     static let protocolUnreachable: UInt8 = 2
     static let portUnreachable: UInt8 = 3
     static let fragmentationNeeded: UInt8 = 4
-    // The first `ICMPType/redirect` code that applies to a type of service only (RFC 792).
+    // The first `ICMPType/redirect` code that applies to only one type of service (RFC 792).
     static let redirectTypeOfServiceNetwork: UInt8 = 2
     // Codes for `ICMPType/timeExceeded` (RFC 792).
     static let timeToLiveExceeded: UInt8 = 0
@@ -74,6 +74,6 @@ enum ICMP6Code {
     static let unrecognizedNextHeader: UInt8 = 1
     static let unrecognizedOption: UInt8 = 2
     static let incompleteHeaderChain: UInt8 = 3
-    // The code for `ICMP6Type/rpl` for a Destination Advertisement Object Acknowledgement (RFC 6550 §6).
+    // The code of an `ICMP6Type/rpl` message that is a Destination Advertisement Object Acknowledgement (RFC 6550 §6).
     static let destinationAdvertisementAcknowledgement: UInt8 = 3
 }

@@ -1,6 +1,7 @@
 /// Writes a packet's headers, each as an object.
 extension PacketJSON {
-    /// The text ranges for header members that are repeated outside the `layers` array.
+    /// The members of the innermost headers, as ranges of the JSON text. These members are repeated outside the
+    /// `layers` array.
     struct Level {
         var ethernet: Range<Int>?
         var vlan: Range<Int>?
@@ -33,7 +34,7 @@ extension PacketJSON {
             let start = out.count
             needsComma = true
             members(layer.kind, packet.bytes, Int(layer.offset))
-            // The range begins after the comma.
+            // The range of the header's members begins after the comma.
             if out.count > start { level.note(layer.kind, start + 1..<out.count) }
             out.put("}")
         }

@@ -17,9 +17,9 @@ public struct PacketJSON: Sendable {
 
     /// Creates an encoder.
     ///
-    /// - Parameter initialCipher: Decrypts the first packets on QUIC connections, on any port, to write `tlsServerName`
-    ///   and `tlsProtocols` in the packet that completes the ClientHello. Without a cipher, both members are omitted
-    ///   for QUIC.
+    /// - Parameter initialCipher: Decrypts the first packets of QUIC connections on any port. The object for the packet
+    ///   that completes the ClientHello then has the members `tlsServerName` and `tlsProtocols`. Without a cipher, both
+    ///   members are omitted for QUIC.
     public init(initialCipher: QUICInitialCipher? = nil) {
         initials = initialCipher.map { QUICInitials($0) }
     }

@@ -1,6 +1,6 @@
 import CausewayWire
 
-/// Record types that are only printed (IANA registry "Resource Record (RR) TYPEs").
+/// DNS record types that only the packet printer needs (IANA registry "Resource Record (RR) TYPEs").
 extension DNSRecordType {
     fileprivate static var mailbox: DNSRecordType { DNSRecordType(rawValue: 7) }
     fileprivate static var mailGroup: DNSRecordType { DNSRecordType(rawValue: 8) }

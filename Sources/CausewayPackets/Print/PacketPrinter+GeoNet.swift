@@ -6,7 +6,8 @@ extension PacketPrinter {
     private static let geoNext: [StaticString] = ["Any", "BTP-A", "BTP-B", "IPv6"]
     private static let geoShapes: [StaticString] = ["Circle", "Rect", "Elipse"]
 
-    /// EtherTypes for these protocols (IEEE EtherType registry; 0x1111 as tcpdump reads it).
+    /// EtherTypes for GeoNetworking and CALM FAST (IEEE EtherType registry). Like tcpdump, the printer takes 0x1111 as
+    /// CALM FAST.
     private enum VehicularType {
         static let calmFast: UInt16 = 0x1111
         static let geoNetworking: UInt16 = 0x8947
@@ -46,7 +47,7 @@ extension PacketPrinter {
         static let ecoAwareness: UInt8 = 106
     }
 
-    /// Prints the frame's source address as the source, as tcpdump does for both protocols.
+    /// Prints a protocol name, then the frame's source address, as tcpdump does for CALM FAST and GeoNetworking.
     private mutating func vehicle(_ name: StaticString, _ frame: borrowing ByteView) throws(WireError) {
         out.put(name)
         out.put(" src:")

@@ -1,17 +1,17 @@
 /// Prints IPv4 and its payload.
 extension PacketPrinter {
-    /// The enclosing IP header fields that the payload's printer needs for checksums and addresses.
+    /// Fields of the IP header around a payload. The payload's printer needs them for checksums and addresses.
     struct Carrier {
         var isIPv6 = false
         var source: (UInt64, UInt64) = (0, 0)
         var destination: (UInt64, UInt64) = (0, 0)
-        /// The IP header's protocol field. If an extension header follows, the field identifies this header, not the
-        /// payload.
+        /// The protocol field of the IP header. If an extension header follows, the field states the type of this
+        /// extension header, not of the payload.
         var next: UInt8 = 0
         var isFragmented = false
         var hopLimit: UInt8 = 0
 
-        /// Returns the pseudo header's checksum, to which the caller adds the rest.
+        /// Returns the pseudo header's checksum. The caller adds the transport header and its payload.
         func pseudoHeader(_ number: UInt16, _ length: Int) -> InternetChecksum {
             var sum = InternetChecksum()
             for half in [source.0, source.1, destination.0, destination.1] {
@@ -75,7 +75,7 @@ extension PacketPrinter {
             addresses(carrier)
             out.put(": ")
         }
-        // If the packet has a payload, at least one payload byte must be captured.
+        // Mark the packet as truncated if it has a payload, but none of the payload's bytes were captured.
         try packet.require(headerLength + (content > headerLength ? 1 : 0), at: 0)
         try self.content(packet.from(headerLength), content - headerLength, carrier, number)
     }

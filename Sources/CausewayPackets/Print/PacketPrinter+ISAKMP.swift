@@ -94,7 +94,7 @@ extension PacketPrinter {
     }
 }
 
-/// The two key exchange peers, in the first message's direction.
+/// The addresses of a key exchange's two peers. `source` sent the first message.
 struct ExchangePeers: Sendable {
     private let source: (UInt64, UInt64)
     private let destination: (UInt64, UInt64)

@@ -43,7 +43,7 @@ extension PacketPrinter {
         guard try status(p, &offset) else { return }
         switch procedure {
         case .getattr, .setattr:
-            // Always print the attributes, because they are the result of these calls.
+            // Always print the attributes, because they are the result of GETATTR and SETATTR.
             try fileAttributes(p, &offset, false, detail: 1)
         case .read, .write: try fileAttributes(p, &offset, false, detail: verbosity)
         case .lookup, .create, .mkdir:
@@ -213,7 +213,7 @@ extension PacketPrinter {
     }
 
     private mutating func serverInformation(_ p: borrowing ByteView, _ offset: Int) throws(WireError) {
-        // The last word, the file system properties, is not printed.
+        // The reply's last word has the file system's properties. It is not printed.
         try p.require(48, at: offset)
         put(" rtmax ", try p.u32(offset))
         put(" rtpref ", try p.u32(offset + 4))

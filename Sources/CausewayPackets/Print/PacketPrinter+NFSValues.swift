@@ -124,7 +124,7 @@ extension PacketPrinter {
         fileType(type)
         if type == NFSFileType.socket || type > NFSFileType.fifo { out.put(" ") }
         octal(" ", try p.u32(start + 4))
-        // The identifier is signed: some systems use negative values for the anonymous user.
+        // The user and group identifiers are signed: some systems use negative values for the anonymous user.
         put(" ids ", Int32(bitPattern: try p.u32(start + 12)))
         put("/", Int32(bitPattern: try p.u32(start + 16)))
         put(" sz ", isThird ? try p.u64(start + 20) : UInt64(try p.u32(start + 20)))

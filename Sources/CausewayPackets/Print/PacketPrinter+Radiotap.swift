@@ -73,7 +73,8 @@ extension PacketPrinter {
             try field(bit, p, offset, present)
             offset += size.count
         }
-        // The other presence words describe other antennas or belong to vendors. Their fields are not printed.
+        // A header can have several words that list its fields. All such words except the first describe other antennas
+        // or belong to vendors. Their fields are not printed.
         if words > 1 { put("[bit ", 32, "] ") }
         return flags
     }
@@ -133,7 +134,8 @@ extension PacketPrinter {
         static let format: UInt8 = 0x08
         static let correction: UInt8 = 0x10
         static let streams: UInt8 = 0x20
-        /// Bit rates in units of 100 kbit/s, by index within a stream, for 20 and 40 MHz.
+        /// Bit rates of one 802.11n stream, in units of 100 kbit/s. The first row is for 20 MHz channels, the second
+        /// for 40 MHz channels. The column is the MCS index modulo 8.
         static let rates = [[65, 130, 195, 260, 390, 520, 585, 650], [135, 270, 405, 540, 810, 1080, 1215, 1350]]
     }
 

@@ -24,7 +24,7 @@ extension PacketPrinter {
         static let getNext: UInt8 = 0xA1
         static let trap: UInt8 = 0xA4
         static let getBulk: UInt8 = 0xA5
-        /// The contiguous message type tags.
+        /// The tags for SNMP's message types, which are consecutive numbers.
         static let kinds: ClosedRange<UInt8> = 0xA0...0xA8
     }
     private static let kindNames: [StaticString] = [

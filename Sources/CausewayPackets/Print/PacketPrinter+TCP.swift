@@ -110,7 +110,8 @@ extension PacketPrinter {
         static let userTimeout: UInt8 = 28
         static let multipath: UInt8 = 30
         static let fastOpen: UInt8 = 34
-        /// The option kind of experiment 2. An experiment identifier follows the option's length (RFC 6994 §3).
+        /// The second of the two option kinds for experiments. An experiment identifier follows the option's length
+        /// (RFC 6994 §3).
         static let experiment2: UInt8 = 254
     }
 

@@ -1,6 +1,6 @@
 /// A text protocol. The printer shows a message's first line, or all lines.
 struct TextProtocol {
-    /// The word in a response that contains the three-digit status.
+    /// The position of the word with the three-digit status in a response.
     enum StatusPlace { case first, second }
 
     var name: StaticString

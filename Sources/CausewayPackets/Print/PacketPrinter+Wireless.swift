@@ -164,7 +164,7 @@ extension PacketPrinter {
         out.put(" (")
         out.put(methods[min(Int(method), 2)])
         putHex(")-", number, ": ")
-        // As tcpdump does, print the status only for odd message numbers.
+        // As tcpdump does, print the status code only if the authentication message has an odd sequence number.
         if number % 2 != 0 { self.status(status) }
     }
 

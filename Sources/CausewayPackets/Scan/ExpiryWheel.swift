@@ -11,7 +11,7 @@ struct ExpiryWheel: Sendable {
     static let reach = slot * Int64(count - 2)
 
     private var slots: [[Entry]] = Array(repeating: [], count: count)
-    /// The number of the first unexpired slot.
+    /// The number of the first time slot that has not expired. A slot is an interval of 10 ms.
     private var current: Int64 = 0
     private var held = 0
 

@@ -34,15 +34,16 @@ public struct PortSurvey: ~Copyable, Sendable {
     public struct Settings: Sendable {
         /// Maximum rate in probes per second; `nil` and higher values mean 1,000,000.
         public var maximumPerSecond: Double?
-        /// Maximum attempts for a silent port. If the port's host has never answered, at most two attempts are made,
-        /// unless an echo scan has seen packet loss.
+        /// Maximum attempts for a port that does not answer. If its host has never answered, at most two attempts are
+        /// made. An echo scan in which a host answered only a repeated probe makes all attempts, because packets may
+        /// get lost.
         public var attempts = 3
         /// Maximum number of unanswered probes in flight.
         public var maximumWaiting = 65_536
         /// Minimum time to wait for an answer.
         public var shortestWait: Duration = .milliseconds(50)
-        /// Maximum time to wait for an answer, at most 5.1 seconds. It is also the timeout for hosts that have not
-        /// answered yet, except in echo scans after another host's answer.
+        /// Maximum time to wait for an answer, at most 5.1 seconds. This is also the timeout for hosts that have not
+        /// answered yet. In an echo scan, such hosts have a shorter timeout as soon as another host has answered.
         public var longestWait: Duration = .seconds(1)
         /// The probe type.
         public var technique: ScanTechnique
@@ -105,8 +106,8 @@ public struct PortSurvey: ~Copyable, Sendable {
             guard pace.take(time) else { return .wait(until: .microseconds(min(pace.next, wheel.next ?? .max))) }
             return .send(begin(id, time))
         }
-        // If a slot has expired since the previous call, the slot's time is in the past: the caller then calls again
-        // immediately.
+        // If timeouts of probes have passed since the previous call, the wheel's next time is in the past. The caller
+        // then calls again after a microsecond.
         return .wait(until: .microseconds(max(wheel.next ?? time + roundTrips.longest, time + 1)))
     }
 

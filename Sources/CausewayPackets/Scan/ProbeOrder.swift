@@ -1,7 +1,7 @@
 /// The order of a scan's probes: first the probes to repeat, then one port after another. Each port is probed on all
 /// hosts before the next port, which spreads the load.
 struct ProbeOrder: Sendable {
-    /// All probes with a smaller index have been sent.
+    /// The index from which probes may still be unsent. All probes with a smaller index have been sent.
     private var unasked: UInt32 = 0
     /// Unanswered probes to repeat, and the number already repeated.
     private var again: [UInt32] = []

@@ -8,7 +8,8 @@ struct ScanRoundTrips: Sendable {
     private var estimates: [RoundTripEstimate]
     /// The estimated round-trip time over all hosts, used for hosts without an answer.
     private var common = RoundTripEstimate()
-    /// Whether a host answered only a repeated probe. Missing answers may then be due to packet loss.
+    /// Whether any host answered a repeated probe, but not the first one. Missing answers may then be due to packet
+    /// loss.
     private var hasSeenLoss = false
 
     init(hosts: Int, _ settings: PortSurvey.Settings, shortest: Int64, longest: Int64) {
@@ -45,7 +46,8 @@ struct ScanRoundTrips: Sendable {
 
     /// Records an answer that arrived in time.
     mutating func learn(_ taken: Int64, from probe: PortSurvey.Probe, _ reason: ScanFinding.Reason) {
-        // Do not learn from these errors: a router sends them after address resolution, which takes seconds.
+        // Do not learn a time from an error that reports an unreachable host. A router sends it after address
+        // resolution, which takes seconds.
         if reason != .hostUnreachable, reason != .addressUnreachable {
             estimates[probe.host].learn(taken)
             common.learn(taken)

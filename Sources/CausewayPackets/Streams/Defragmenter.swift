@@ -62,8 +62,8 @@ public struct Defragmenter: Sendable {
         }
     }
 
-    /// Returns whether more than ``lifetime`` has passed. A capture file can contain any times, so the difference may
-    /// overflow.
+    /// Returns whether more than ``lifetime`` has passed since `since`. A capture file can contain any times, so the
+    /// subtraction may overflow.
     private static func isTooOld(_ since: Int64, at now: Int64) -> Bool {
         let (age, overflows) = now.subtractingReportingOverflow(since)
         return overflows ? now > since : age > lifetime

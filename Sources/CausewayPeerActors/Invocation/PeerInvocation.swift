@@ -37,7 +37,7 @@ public struct PeerInvocationEncoder: DistributedTargetInvocationEncoder {
         }
     }
 
-    /// Does nothing: an error is sent with its type's name.
+    /// Does nothing: a thrown error's type name is sent with the error itself.
     public mutating func recordErrorType<Failure: Error>(_ type: Failure.Type) throws {}
 
     /// Does nothing: the caller knows the result type.

@@ -9,7 +9,8 @@ internal import CausewaySystem
 /// function belongs to the actor's type. This class checks both first: the compiler has recorded the name as a
 /// distributed function, and its demangled description shows that it is a direct member of the actor's type.
 final class TargetCheck: Sendable {
-    /// Permitted functions with their types. The program's functions limit their number.
+    /// Names of functions that peers may call, with the name of each function's type. Only functions of this program
+    /// are added, so the dictionary is limited.
     private let permitted = LockedValue<[String: String]>([:])
 
     /// Returns a type's name, which is the same in all processes; `nil` for private, local and generic types.

@@ -7,7 +7,7 @@ typealias PeerService = ActorService<PeerIdentity>
 
 /// An actor system's state, protected by its lock.
 struct ActorSystemState: SequencedState {
-    /// Work to do after the lock was released, because this work runs other code.
+    /// Work to do after the lock was released, because it runs code outside this type.
     enum Effect: Sendable {
         case resume(CallWaiter, ActorOutcome)
         case cancel(Task<Void, Never>)
@@ -30,7 +30,7 @@ struct ActorSystemState: SequencedState {
     var engine: ActorEngine<PeerIdentity, CallWaiter>
     var local = LocalActors()
     var outboxes = Outboxes()
-    /// Pending calls by actor number. An entry exists while a task drains the mailbox.
+    /// Pending calls by actor number. An entry exists while a task performs the actor's calls.
     var mailboxes: [UInt64: [(ActorCall, PeerService)]] = [:]
     var tasks: [PeerService: ServiceTask] = [:]
     var watchers: [UInt64: CheckedContinuation<Void, Never>] = [:]
@@ -41,7 +41,7 @@ struct ActorSystemState: SequencedState {
     /// The earliest deadline for which a timer is set.
     var armedFor: Duration?
     var line = ActionLine<Effect>()
-    /// The effects that are not queued in ``line`` yet.
+    /// Work to do outside the lock that is not yet in ``line``, the queue that keeps this work in order.
     private var effects: [Effect] = []
 
     init(_ limits: ActorLimits) {
@@ -50,8 +50,8 @@ struct ActorSystemState: SequencedState {
 
     mutating func queueActions() -> Bool { line.move(&effects) }
 
-    /// Performs the engine's actions that run no other code. The others become effects, which run after the lock was
-    /// released.
+    /// Performs those actions of the protocol state machine that only change this state. The other actions run code
+    /// outside this type, so they are performed after the lock was released.
     mutating func settle() {
         for action in engine.takeActions() { perform(action) }
         if isChanged {
@@ -82,7 +82,8 @@ struct ActorSystemState: SequencedState {
         }
     }
 
-    /// Removes and returns an actor's next call. After `nil`, the mailbox is idle and the draining task must end.
+    /// Removes and returns an actor's next call. Returns `nil` if there is none: then the task that performs the
+    /// actor's calls must end.
     mutating func nextCall(for actor: UInt64) -> (ActorCall, PeerService)? {
         while let (call, service) = mailboxes[actor]?.first {
             mailboxes[actor]?.removeFirst()
@@ -104,7 +105,7 @@ struct ActorSystemState: SequencedState {
             tasks[service] = .running(task)
             return nil
         case .stopped: return task
-        // Without an entry, the task has completed the call before this method recorded the task. `running` does not
+        // If `tasks` has no entry, the task completed the call before this method recorded the task. `running` does not
         // occur here, because each task is recorded once.
         case .running, nil: return nil
         }

@@ -29,7 +29,7 @@ extension PeerActorSystem {
         state.withLock { $0.local.add(actor, actor.id.number, type: type) }
     }
 
-    /// Removes an actor that has ended, and its listings. The Swift runtime calls this method.
+    /// Removes an actor that has ended, and unpublishes it. The Swift runtime calls this method.
     public func resignID(_ id: PeerActorID) {
         let keeper = apply { state in
             state.engine.resigned(id.number)

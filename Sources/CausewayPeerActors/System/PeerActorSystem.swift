@@ -136,8 +136,8 @@ public final class PeerActorSystem: DistributedActorSystem, Sendable {
         }
     }
 
-    /// Changes the state, then performs the engine's actions. Actions that run other code are performed in order, after
-    /// the lock was released.
+    /// Changes the state, then performs the actions that follow from the change. Actions that run code outside the
+    /// state are performed in order, after the lock was released.
     @discardableResult
     func apply<Result: Sendable>(_ change: (inout ActorSystemState) -> Result) -> Result {
         state.change(
@@ -154,7 +154,7 @@ public final class PeerActorSystem: DistributedActorSystem, Sendable {
         case .resume(let waiter, let outcome): waiter.resolve(outcome)
         case .cancel(let task): task.cancel()
         case .wake(let watcher): watcher.resume()
-        // Both tasks end when their queue is empty.
+        // A task that sends frames or performs calls ends when its queue is empty.
         case .drain(let peer): Task.detached { await self.drainOutbox(peer) }
         case .serve(let actor): Task.detached { await self.drainMailbox(actor) }
         }
@@ -182,7 +182,8 @@ public final class PeerActorSystem: DistributedActorSystem, Sendable {
             do {
                 try await transport.send(frame, to: peer)
             } catch {
-                // The transport's `left` event may arrive later. If the peer joins again, it gets a new greeting.
+                // The transport may report `left` for this peer only later. If the peer joins again, this side sends it
+                // a new greeting.
                 apply { $0.engine.left(peer, "\(error)") }
             }
         }

@@ -1,4 +1,4 @@
-/// A `UDP` frame's payload: offers or ends a datagram lane.
+/// A `UDP` frame's payload: offers or ends a datagram lane, a DTLS connection for unreliable messages.
 package enum DatagramNotice: Equatable, Sendable {
     /// The sender waits for a DTLS handshake on this UDP port.
     package struct Offer: Equatable, Sendable {
@@ -10,7 +10,7 @@ package enum DatagramNotice: Equatable, Sendable {
     }
 
     case offer(Offer)
-    /// The datagram lane with this token could not be opened, or has failed.
+    /// The DTLS connection with this token could not be opened, or has failed.
     case ended(token: [UInt8], PeerReason)
 
     package static let tokenByteCount = 16

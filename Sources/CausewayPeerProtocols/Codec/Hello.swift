@@ -27,7 +27,8 @@ package struct Hello: Equatable, Sendable {
     package struct Target: Equatable, Sendable {
         /// The other side's session handle.
         package var handle: SessionHandle
-        /// On a replacement link: how many numbered frames this side has received from that session.
+        /// Only on a link that replaces a broken link: how many numbered frames this side has received from the target
+        /// session. Such frames are counted, acknowledged and retransmitted.
         package var received: UInt64?
         /// The token from the other side's ``ConnectionData``.
         package var token: [UInt8]?

@@ -53,7 +53,8 @@ package struct PeerFrameFlags: OptionSet, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The frame is counted. This flag is set on all frames of numbered types, except unreliable `DATA`.
+    /// Both sides count this frame, and the receiver acknowledges it. This flag is set on all frames whose type has
+    /// ``PeerFrameType/isNumbered``, except unreliable `DATA`.
     package static let numbered = PeerFrameFlags(rawValue: 1)
     /// Another fragment follows for this message.
     package static let more = PeerFrameFlags(rawValue: 2)

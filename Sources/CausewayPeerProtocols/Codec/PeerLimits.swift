@@ -7,8 +7,9 @@ package enum PeerLimits {
     /// Maximum size of a reliable message.
     package static let message = 16 << 20
     package static let unreliableMessage = 64 << 10
-    /// The bytes that each message counts besides its content while it is queued, sent or held for the program, so that
-    /// a flood of empty messages is bounded too. Each reliable `DATA` frame uses this much flow-control credit.
+    /// The number of bytes that is added to each message's size, so that a flood of empty messages is limited too. It
+    /// is added while the message is queued, sent, or waits for the program. Flow control adds it to each reliable
+    /// `DATA` frame.
     package static let messageOverhead = 64
     package static let name = 255
     /// Maximum size of an invitation's context: the inviter's bytes for the invited program.
@@ -17,23 +18,24 @@ package enum PeerLimits {
     package static let members = 32
     /// Maximum number of open streams per member and direction.
     package static let streams = 256
-    /// Maximum number of open resources per member and direction. No further resource is requested while the program
-    /// has not taken the end events of this number of incoming resources.
+    /// Maximum number of open resources per member and direction. Also the maximum number of incoming resources that
+    /// have ended while the program has not taken their end events: then no further resource is requested.
     package static let offers = 64
-    /// Maximum number of ended incoming resources per member whose end event the program has not taken. Only a sender
-    /// that cancels its offers can reach this limit.
+    /// Maximum number of a member's incoming resources that have ended while the program has not taken their end
+    /// events. Only a sender that cancels its offers can reach this limit.
     package static let endedOffers = 1_024
     package static let hello = 4 << 10
     package static let roster = 16 << 10
-    /// Maximum number of resource lanes per member.
+    /// Maximum number of resource lanes per member. A resource lane is a connection that carries only resource bytes.
     package static let lanes = 2
     /// Maximum number of dialled links that may flush their final output at the same time. Above this number, the
     /// oldest link is closed at once.
     package static let goodbyes = 64
-    /// Maximum size of unacknowledged numbered frames, and the flow-control window for reliable messages.
+    /// The flow-control window for reliable messages. Frames with content also wait while unacknowledged frames have
+    /// this size.
     package static let window = 4 << 20
-    /// Maximum number of queued frames without content. Such frames do not wait for the window: all unacknowledged
-    /// frames together may have twice its bytes.
+    /// Maximum number of queued frames without content. Such frames do not wait for acknowledgments, so the
+    /// unacknowledged frames may have up to twice the size of ``window``.
     package static let controlFrames = 16 << 10
     /// Flow-control window per stream.
     package static let streamWindow = 256 << 10
@@ -52,14 +54,14 @@ package enum PeerTimes {
     package static let lobby = Duration.seconds(30)
     /// How long the certificate exchange may take.
     package static let joining = Duration.seconds(10)
-    /// How long a leaving link may flush its output.
+    /// How long a link that is being closed may send its remaining output.
     package static let leaving = Duration.milliseconds(500)
     /// How long the peer may be silent before the dialler sends PING. The accepter waits until ``suspectAfter``, so
     /// that usually one PING and one PONG test both sides.
     package static let pingAfter = Duration.seconds(6)
     package static let suspectAfter = Duration.milliseconds(6_500)
-    /// How long a member may be silent before it is lost. TCP retransmits a lost PING four times by then, 0.2, 0.6, 1.4
-    /// and 3 s after it (RFC 6298 §2).
+    /// How long a member may be silent before it is lost. By then, TCP has retransmitted a lost PING four times: 0.2,
+    /// 0.6, 1.4 and 3 s after the PING (RFC 6298 §2).
     package static let lostAfter = Duration.milliseconds(9_500)
     /// A timer that fires this late means that this process did not run in the meantime.
     package static let lateAlarm = Duration.seconds(1)
@@ -73,24 +75,27 @@ package enum PeerTimes {
     package static let redials: [Duration] = [.zero, .milliseconds(250), .milliseconds(500), .seconds(1), .seconds(2)]
     /// How long the peer with the larger ``PeerKey`` waits for the other peer to dial. Then it dials.
     package static let largerDials = Duration.seconds(3)
-    /// How long one datagram lane's handshake may take.
+    /// How long the handshake of a datagram lane, a DTLS connection for unreliable messages, may take.
     package static let laneHandshake = Duration.seconds(5)
-    /// Back-off after each consecutive failure of a datagram lane. The final delay is repeated.
+    /// Back-off after each consecutive failure of a DTLS connection for unreliable messages. The final delay is
+    /// repeated.
     package static let laneRetries: [Duration] = [.milliseconds(250), .seconds(2), .seconds(10), .seconds(60)]
-    /// Minimum time between two datagram lane dials to one member.
+    /// Minimum time between two dials of DTLS connections for unreliable messages to one member.
     package static let laneDialPause = Duration.seconds(1)
-    /// How long to wait for an answer to a datagram before the datagram lane is probed; also the time between probes.
+    /// How long to wait for an answer to a datagram before a probe is sent on its DTLS connection. Further probes
+    /// follow at the same interval.
     package static let laneProbe = Duration.milliseconds(500)
-    /// How long to wait for an answer to a datagram before the datagram lane is lost.
+    /// How long to wait for an answer to a datagram before its DTLS connection is lost.
     package static let laneLost = Duration.seconds(5)
-    /// How long a datagram lane may be idle before the dialler probes it, to keep NAT mappings alive.
+    /// How long a DTLS connection for unreliable messages may be idle before the dialler sends a probe, which keeps NAT
+    /// mappings alive.
     package static let laneIdle = Duration.seconds(60)
     /// The longest time limit: about a century. A program may give the maximum of `Duration`, to which no time can be added.
     package static let longestLimit = Duration.seconds(36_525 * 86_400)
 
-    /// Returns a program's time limit, at least zero and at most ``longestLimit``.
+    /// Limits a timeout that a program set to the range from zero to ``longestLimit``.
     package static func bounded(_ limit: Duration) -> Duration { min(max(limit, .zero), longestLimit) }
 
-    /// Returns when a program's time limit ends.
+    /// Returns the time at which a timeout that a program set ends.
     package static func end(of limit: Duration, from now: Duration) -> Duration { now + bounded(limit) }
 }

@@ -3,9 +3,10 @@
 /// The value outlasts single connections: it tracks the attempts to open a lane and the current lane.
 struct DatagramLane: Sendable {
     enum Phase: Equatable, Sendable {
-        /// No datagram lane exists. The offering side opens the next lane at ``DatagramLane/deadline``.
+        /// There is no DTLS connection. The side that offers connections opens the next one at
+        /// ``DatagramLane/deadline``.
         case down
-        /// The driver opens a port, or dials.
+        /// This side is opening a UDP port for the peer, or is connecting to the peer's port.
         case opening
         /// The port was offered to the peer, which dials it.
         case offered
@@ -13,28 +14,29 @@ struct DatagramLane: Sendable {
         case ready(limit: Int)
     }
 
-    /// Whether both sides support datagram lanes.
+    /// Whether both sides support DTLS connections for unreliable messages.
     var isSupported = false
     var phase = Phase.down
     var id: DatagramLaneID?
-    /// The current datagram lane's token; empty without a lane.
+    /// The token of the current DTLS connection or attempt; empty if there is none.
     var token: [UInt8] = []
     /// When the current attempt times out, or the next attempt begins.
     var deadline: Duration?
-    /// On the offering side, the number of failures since a datagram lane became ready or the control link was
-    /// replaced.
+    /// The number of failures since a DTLS connection became ready or the control link was replaced. Only the side that
+    /// offers connections counts.
     var failureCount = 0
-    /// The newest offer, held for ``PeerTimes/laneDialPause`` after the latest dial.
+    /// The peer's newest offer of a DTLS connection. It waits here until ``PeerTimes/laneDialPause`` has passed since
+    /// the latest dial.
     var heldOffer: DatagramNotice.Offer?
     var lastDial: Duration?
     var watch: LaneWatch?
-    /// Bytes that the driver has not yet passed to the network.
+    /// Bytes of datagrams that the network has neither accepted nor dropped yet.
     var pendingByteCount = 0
     var report = DatagramLaneReport()
 
     var nextTime: Duration? { [deadline, watch?.deadline].compactMap { $0 }.min() }
 
-    /// Removes the current datagram lane, and schedules the next lane if this side offers lanes.
+    /// Removes the current DTLS connection. Schedules the next one if it is this side that offers connections.
     mutating func fell(offers: Bool, at now: Duration) {
         (phase, id, token, watch, pendingByteCount) = (.down, nil, [], nil, 0)
         (report.isReady, report.messageLimit) = (false, 0)
@@ -51,7 +53,8 @@ struct DatagramLane: Sendable {
     }
 }
 
-/// A datagram's first byte on a datagram lane. Datagrams with other values are ignored.
+/// The kind of a datagram on a DTLS connection for unreliable messages: the datagram's first byte. Datagrams of other
+/// kinds are ignored.
 enum DatagramKind {
     /// A whole unreliable message follows.
     static let message: UInt8 = 0
@@ -60,7 +63,7 @@ enum DatagramKind {
     static let answer: UInt8 = 2
 }
 
-/// A mesh's datagram lanes by number.
+/// The DTLS connections of all members for unreliable messages, by number.
 struct DatagramLaneTable: Sendable {
     private var members: [DatagramLaneID: MemberID] = [:]
     private var last = 0

@@ -1,11 +1,12 @@
-/// Identifies a datagram lane in this process, from its first attempt to its end. Numbers are not reused.
+/// Identifies a datagram lane, a member's DTLS connection for unreliable messages, in this process. The number is valid
+/// from the attempt to open the connection to its end, and is not reused.
 package struct DatagramLaneID: Hashable, Comparable, Sendable {
     package let rawValue: Int
     package init(_ rawValue: Int) { self.rawValue = rawValue }
     package static func < (left: DatagramLaneID, right: DatagramLaneID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// A datagram lane's pre-shared key and PSK identity (RFC 4279 §5.1).
+/// The pre-shared key and the PSK identity of a DTLS connection for unreliable messages (RFC 4279 §5.1).
 package struct DatagramSecret: Equatable, Sendable {
     /// The token in hexadecimal digits, because a PSK identity is text without zero bytes.
     package let identity: [UInt8]
@@ -14,7 +15,7 @@ package struct DatagramSecret: Equatable, Sendable {
 
     /// - Parameters:
     ///   - exporter: The TLS exporter value from the member's first control link.
-    ///   - token: 16 random bytes for this datagram lane, so that each lane has a different key.
+    ///   - token: 16 random bytes for this DTLS connection, so that each connection has a different key.
     package init(exporter: [UInt8], token: [UInt8]) {
         let digits = Array("0123456789abcdef".utf8)
         identity = token.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
@@ -22,25 +23,25 @@ package struct DatagramSecret: Equatable, Sendable {
     }
 }
 
-/// A member's datagram lane changed its state.
+/// A state change of a member's datagram lane, the DTLS connection for unreliable messages.
 package enum DatagramLaneState: Equatable, Sendable {
-    /// Unreliable messages that fit into a datagram now use the datagram lane.
+    /// Unreliable messages that fit into a datagram now use the DTLS connection.
     case ready
-    /// A handshake with the wrong key or token was refused. The datagram lane is not affected. Only a member's first
-    /// refusal is reported, but each one is counted.
+    /// A DTLS handshake with the wrong key or token was refused. This does not affect the member's own connection. Only
+    /// a member's first refusal is reported, but all refusals are counted.
     case refused(PeerReason)
-    /// Unreliable messages use the control link. A new datagram lane is tried later.
+    /// Unreliable messages use the control link. A new DTLS connection is tried later.
     case down(PeerReason)
 }
 
-/// A member's datagram lane counters, for diagnosis and tests.
+/// Counters for a member's DTLS connections for unreliable messages. They are for diagnosis and tests.
 package struct DatagramLaneReport: Equatable, Sendable {
     package var isReady = false
-    /// Messages sent and received on all datagram lanes of this member so far.
+    /// Messages sent and received on all DTLS connections of this member so far.
     package var sentCount = 0
     package var receivedCount = 0
     /// Refused handshakes.
     package var refusedCount = 0
-    /// Maximum message size on the datagram lane in bytes; 0 if there is no lane.
+    /// Maximum message size on the DTLS connection in bytes; 0 if there is no connection.
     package var messageLimit = 0
 }

@@ -1,10 +1,10 @@
 internal import CausewayMachines
 
-/// Detects a datagram lane on which nothing arrives any more, and keeps NAT mappings alive. The machine ends when the
-/// lane is lost.
+/// Detects a lost datagram lane, a DTLS connection for unreliable messages, and keeps NAT mappings alive. This state
+/// machine ends when the connection is lost.
 ///
-/// Both sides run this machine. If nothing arrives after a sent datagram, probes follow every 0.5 s; after 5 s the lane
-/// is lost.
+/// Both sides run this state machine. If nothing arrives after a sent datagram, probes follow every 0.5 s. If nothing
+/// arrives for 5 s, the connection is lost.
 struct LaneWatch: ReturningMachine, Sendable {
     typealias Action = Alarm
 
@@ -13,7 +13,7 @@ struct LaneWatch: ReturningMachine, Sendable {
     private enum Phase: Sendable {
         /// Nothing was sent since the latest datagram arrived. A probe is due at `probeAt`, if that is set.
         case quiet(probeAt: Duration?)
-        /// - Parameter since: When the first datagram after the latest arrival was sent.
+        /// - Parameter since: When this side sent the oldest datagram to which nothing has arrived.
         case unanswered(since: Duration, next: Duration)
         case ended
     }

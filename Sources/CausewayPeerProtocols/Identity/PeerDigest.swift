@@ -4,7 +4,7 @@ internal import CausewayWire
 package enum PeerDigest {
     package static func sha256(_ bytes: [UInt8]) -> [UInt8] {
         var digest = SHA256()
-        // Safe: a `UInt8` has no padding bytes.
+        // Safe: the array is read as raw bytes, and a `UInt8` has no padding bytes.
         unsafe digest.update(bytes.span.bytes)
         return digest.finish()
     }

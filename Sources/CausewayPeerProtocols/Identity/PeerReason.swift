@@ -6,7 +6,7 @@ package enum PeerReason: UInt8, Sendable, CaseIterable, Error {
     case declined = 1
     /// The session has its maximum number of peers.
     case full = 2
-    /// A phase took longer than its deadline.
+    /// A step took longer than its deadline, for example the handshake or the answer to an invitation.
     case timedOut = 3
     /// Another link already connects the two sessions, or is about to.
     case duplicate = 4

@@ -1,13 +1,13 @@
 internal import CausewayMachines
 
-/// Detects a silent peer: PING after 6 s, suspect after 6.5 s, lost after 9.5 s. The machine ends when the peer is lost.
+/// Detects a silent peer: PING after 6 s, suspicion after 6.5 s, loss after 9.5 s. This state machine ends when the
+/// peer is lost.
 ///
-/// The side that accepted the link sends PING only when the dialler is suspect, because the dialler sends its PING
-/// earlier.
+/// The side that accepted the link sends its PING only after 6.5 s, because the dialler sends a PING earlier.
 ///
-/// Time in which this process did not run, because the host was busy or the process was suspended, does not count:
-/// bytes that arrived in that time are still unread. At most 9.5 s are left out, so that a lost peer is reported on a
-/// busy host too.
+/// Time in which this process did not run, because the host was busy or the process was suspended, does not count as
+/// silence: bytes that arrived in that time are still unread. At most 9.5 s are not counted, so that a lost peer is
+/// reported on a busy host too.
 struct Keepalive: ReturningMachine, Sendable {
     typealias Action = Alarm
 
@@ -72,8 +72,8 @@ struct Keepalive: ReturningMachine, Sendable {
         return alarm
     }
 
-    /// After a late alarm, does not count the delay as silence, and gives the peer at least one more second. At most
-    /// 9.5 s are left out in total.
+    /// If an alarm is late, does not count the delay as the peer's silence, and gives the peer at least one more
+    /// second. At most 9.5 s are not counted in total.
     private mutating func allow(lateness: Duration, at now: Duration) {
         guard lateness >= PeerTimes.lateAlarm else { return }
         let earliest = max(lastHeard + lateness, now - PeerTimes.lostAfter + .seconds(1))

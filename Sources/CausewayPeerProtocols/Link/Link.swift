@@ -20,8 +20,8 @@ struct Link: Sendable {
     init(dial purpose: PeerDial.Purpose, member: MemberID, at now: Duration) {
         (isDialler, self.purpose, self.member) = (true, purpose, member)
         machine = LinkMachine(.dialing, at: now)
-        // The member's phase limits dials for invitations and introductions. Other dials need their own limit, because
-        // a hanging dial must not keep a member suspended.
+        // An invitation or an introduction has its own deadline, which also limits its dial. Other dials need a limit,
+        // because a dial that hangs must not keep a member suspended.
         switch purpose {
         case .invitation, .introduction: break
         case .resumption: machine.enter(.dialing, at: now, within: .seconds(3))
@@ -48,10 +48,11 @@ struct Link: Sendable {
     var peerKey: PeerKey? { hello?.peer.key ?? member?.peer }
 }
 
-/// A link's output besides its member's channels: urgent frames, and the final output of a leaving link.
+/// A link's output apart from its member's messages, streams and resources: urgent frames, and the remaining output of
+/// a link that is being closed.
 struct LinkOutput: Sendable {
     private(set) var urgent: Deque<PeerFrame> = []
-    /// Whether the driver was notified and has not taken all output yet.
+    /// Whether the network code was notified of output and has not taken all of it yet.
     var isAnnounced = false
     /// The member's remaining output, while the link is leaving.
     var farewell: MemberTraffic?

@@ -5,7 +5,7 @@ struct LinkMachine: ReturningMachine, Sendable {
     typealias Action = Alarm
 
     enum Phase: Equatable, Sendable {
-        /// The driver is connecting.
+        /// This side is connecting to the peer.
         case dialing
         /// The link waits for HELLO.
         case greeting

@@ -6,7 +6,8 @@ struct MemberTraffic: Sendable {
     enum Channel: Hashable, Sendable {
         case messages
         case stream(UInt16)
-        /// Resource bytes, which use the control link while the member has no resource lane.
+        /// Resource bytes. They use the control link while the member has no resource lane, which is a connection only
+        /// for resource bytes.
         case part(UInt16)
     }
 
@@ -14,7 +15,8 @@ struct MemberTraffic: Sendable {
     /// The link on which the member joined, which distinguishes this membership from the peer's other ones.
     let membership: LinkID
     var queue = ReliableQueue()
-    /// Numbered frames without program content. They do not wait for window space.
+    /// Frames without program content that are counted and acknowledged. They do not wait while too many frames are
+    /// unacknowledged.
     var control: Deque<PeerFrame> = []
     var outbox = MessageOutbox()
     var unreliable = UnreliableTraffic()
@@ -61,7 +63,8 @@ struct MemberTraffic: Sendable {
 
     mutating func activate(_ channel: Channel) { scheduler.activate(channel) }
 
-    /// Schedules a resource on the member's resource lanes if `onLane` is `true`, else on the control link.
+    /// Schedules a resource's bytes on the member's resource lanes (connections for resource bytes) if `onLane` is
+    /// `true`, else on the control link.
     mutating func activatePart(_ number: UInt16, onLane: Bool) {
         if onLane { lanes.activate(number) } else { scheduler.activate(.part(number)) }
     }
@@ -142,7 +145,7 @@ struct MemberTraffic: Sendable {
         actions.append(.streamEnded(channel(number)))
     }
 
-    /// Removes and returns the next frame for a resource lane.
+    /// Removes and returns the next frame for a resource lane, a connection that carries only resource bytes.
     mutating func nextLaneFrame(_ actions: inout Deque<PeerAction>) -> PeerFrame? {
         var taken = LaneScheduler<UInt16>()
         swap(&taken, &lanes)
@@ -177,7 +180,7 @@ struct MemberTraffic: Sendable {
 
     func channel(_ number: UInt16) -> ChannelID { ChannelID(member, number, in: membership) }
 
-    // Ends
+    // When the link is replaced, or the member is lost
 
     /// Continues on a new link. Returns `false` if the peer's count of received frames is impossible.
     mutating func resume(from count: UInt64, at now: Duration) -> Bool {

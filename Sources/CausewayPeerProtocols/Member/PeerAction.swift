@@ -1,4 +1,4 @@
-/// Work for the driver and events for the program, to be performed in order.
+/// Work for the code that performs network I/O, and events for the program. Both are performed in order.
 package enum PeerAction: Sendable, Equatable {
     // Links
     /// Dial, then report ``PeerMesh/dialSucceeded(_:_:at:)`` or ``PeerMesh/dialFailed(_:at:)``.
@@ -46,9 +46,9 @@ package enum PeerAction: Sendable, Equatable {
     case dialDatagrams(DatagramLaneID, beside: LinkID, port: UInt16, DatagramSecret)
     /// Send the datagram, then call ``PeerMesh/datagramSent(_:_:at:)``.
     case datagram(DatagramLaneID, [UInt8])
-    /// Close the datagram lane's port or connection. The lane's number is no longer valid.
+    /// Close the port or the DTLS connection for unreliable messages. Its number is no longer valid.
     case closeDatagrams(DatagramLaneID)
-    /// A datagram lane changed its state, for diagnosis.
+    /// The DTLS connection for a member's unreliable messages changed its state. This event is for diagnosis.
     case datagramLane(MemberID, DatagramLaneState)
 
     // Streams

@@ -1,13 +1,13 @@
 internal import DequeModule
 
 extension PeerMesh {
-    /// Changes a member's queues, then notifies the driver if there is output. Returns `nil` if the member is not
-    /// connected.
+    /// Runs `body`, which changes a member's queues, then notifies the network code if there is output. Returns `nil`
+    /// if the member is not connected.
     private mutating func withTraffic<Result>(
         _ member: MemberID, at now: Duration, _ body: (inout MemberTraffic, inout Deque<PeerAction>) -> Result
     ) -> Result? {
         guard self[member]?.phase.isConnected == true else { return nil }
-        // Move the value out and back, so that its buffers stay uniquely referenced and are not copied.
+        // Move `traffic` out and back, so that its buffers stay uniquely referenced and are not copied.
         guard var traffic = sessions[member.session]?.members[member.peer]?.traffic.take() else { return nil }
         let result = body(&traffic, &actions)
         sessions[member.session]?.members[member.peer]?.traffic = traffic
@@ -15,8 +15,8 @@ extension PeerMesh {
         return result
     }
 
-    /// Changes the queues of the member that has a stream or resource. Returns `nil` if the member is not connected, or
-    /// if it has left and returned.
+    /// Runs `body` on the queues of the member to which a stream or resource belongs. Returns `nil` if the member is
+    /// not connected, or if it has left and returned.
     private mutating func withTraffic<Result>(
         _ channel: ChannelID, at now: Duration, _ body: (inout MemberTraffic, inout Deque<PeerAction>) -> Result
     ) -> Result? {
@@ -48,7 +48,8 @@ extension PeerMesh {
         -> SendResult
     {
         guard members.allSatisfy({ isConnected($0) }) else { return .notConnected }
-        // Check the length before the space: a message that is too long would never be accepted.
+        // Check the message's length before the space in the queues: a message that is too long would never be
+        // accepted.
         guard message.count <= PeerLimits.message else { return .tooLarge }
         guard members.allSatisfy({ hasRoom(for: message.count, to: $0, reliably: reliably) }) else { return .full }
         var result = SendResult.queued
@@ -64,9 +65,9 @@ extension PeerMesh {
         return self[member]?.traffic?.hasRoom(for: byteCount, reliably: reliably, limit: limit) ?? true
     }
 
-    /// Reports that the program has consumed one message. Without this call, a peer sends at most 4 MiB in reliable
-    /// messages, with ``PeerLimits/messageOverhead`` for each, and unreliable messages above
-    /// ``PeerLimits/unreliableHeld`` are dropped.
+    /// Reports that the program has consumed one message. Without this call, the peer can send at most 4 MiB of
+    /// reliable messages, where each message counts ``PeerLimits/messageOverhead`` bytes more. Unreliable messages
+    /// above ``PeerLimits/unreliableHeld`` are dropped.
     package mutating func consumed(_ byteCount: Int, from member: MemberID, isReliable: Bool = true, at now: Duration) {
         _ = withTraffic(member, at: now) { traffic, _ in
             if isReliable {
@@ -164,8 +165,8 @@ extension PeerMesh {
         if isKnown != nil { activateParts(of: channel.member, channel.number, at: now) }
     }
 
-    /// Accepts an offer, starting at the first missing byte. The bytes are requested as soon as the program has taken
-    /// enough ends of earlier resources, see ``resourceTaken(_:at:)``.
+    /// Accepts an offer, starting at the first missing byte. While the ends of too many earlier resources were not
+    /// reported with ``resourceTaken(_:at:)``, the request for the bytes waits.
     package mutating func fetch(_ channel: ChannelID, from offset: UInt64 = 0, at now: Duration) {
         _ = withTraffic(channel, at: now) { traffic, _ in
             if let frame = traffic.resources.fetch(channel.number, from: offset) { traffic.control.append(frame) }
@@ -194,8 +195,8 @@ extension PeerMesh {
         }
     }
 
-    /// Reports that the program has taken the end of an incoming resource, which was stored, cancelled or failed.
-    /// Without this call, a peer sends at most 128 resources.
+    /// Reports that the program has taken the event with which an incoming resource ended: it was stored, cancelled or
+    /// failed. Without this call, a peer sends at most 128 resources.
     package mutating func resourceTaken(_ channel: ChannelID, at now: Duration) {
         _ = withTraffic(channel, at: now) { traffic, _ in
             let frames = traffic.resources.endTaken()

@@ -1,6 +1,6 @@
 extension PeerMesh {
-    /// Sends an unreliable message on the datagram lane. Returns `nil` if no lane is ready, or if the message does not
-    /// fit into a datagram.
+    /// Sends an unreliable message on the member's DTLS connection. Returns `nil` if no connection is ready, or if the
+    /// message does not fit into a datagram.
     mutating func sendDatagram(_ message: [UInt8], to member: MemberID, at now: Duration) -> SendResult? {
         guard let lane = self[member]?.datagrams, case .ready(let limit) = lane.phase, message.count < limit else {
             return nil
@@ -12,10 +12,10 @@ extension PeerMesh {
         return .queued
     }
 
-    /// Whether the member has a ready datagram lane.
+    /// Whether the member has a DTLS connection that is ready for unreliable messages.
     func hasLane(_ member: MemberID) -> Bool { self[member]?.datagrams.report.isReady == true }
 
-    /// Queues a datagram for the driver, and expects an answer to it.
+    /// Queues a datagram for the network code. If nothing arrives afterwards, a probe follows.
     mutating func put(_ datagram: [UInt8], _ member: MemberID, at now: Duration) {
         guard let id = self[member]?.datagrams.id else { return }
         self[member]?.datagrams.pendingByteCount += datagram.count
@@ -29,7 +29,8 @@ extension PeerMesh {
         self[member]?.datagrams.pendingByteCount = max(0, pending - byteCount)
     }
 
-    /// Reports a datagram on a datagram lane. DTLS has authenticated it and rejected replays.
+    /// Reports a datagram that arrived on a member's DTLS connection. DTLS has authenticated the datagram and rejected
+    /// replays.
     package mutating func datagramArrived(_ id: DatagramLaneID, _ bytes: [UInt8], at now: Duration) {
         guard let member = datagramLanes[id], hasLane(member) else { return }
         self[member]?.datagrams.watch?.heard(at: now)

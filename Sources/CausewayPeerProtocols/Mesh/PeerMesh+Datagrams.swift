@@ -1,21 +1,21 @@
 extension PeerMesh {
-    /// Returns the counters of a member's datagram lanes; `nil` if the peer is not a member.
+    /// Returns the counters of a member's DTLS connections for unreliable messages; `nil` if the peer is not a member.
     package func datagramLane(of member: MemberID) -> DatagramLaneReport? { self[member]?.datagrams.report }
 
-    /// The number of datagram lanes, for limit tests.
+    /// The number of DTLS connections for unreliable messages, including attempts to open one. Tests of limits use it.
     package var datagramLaneCount: Int { datagramLanes.count }
 
-    // Opening a datagram lane. The side that accepted the member's first control link offers the lane, the other side
-    // dials.
+    // How a datagram lane, a DTLS connection for unreliable messages, is opened: the side that accepted the member's
+    // first control link offers the connection, and the other side dials.
 
-    /// Starts datagram lanes for a member that joined.
+    /// Begins to use DTLS for the unreliable messages of a member that joined, if both sides support this.
     mutating func startDatagrams(_ member: MemberID, _ hello: Hello?, at now: Duration) {
         let isSupported = configuration.features.contains(.udp) && hello?.features.contains(.udp) == true
         self[member]?.datagrams.isSupported = isSupported
         offerLane(member, at: now)
     }
 
-    /// Opens a port for a new datagram lane, if the member has no lane and a control link can carry the offer.
+    /// Opens a port for a new DTLS connection, if the member has no connection and a control link can carry the offer.
     private mutating func offerLane(_ member: MemberID, at now: Duration) {
         guard var lane = self[member]?.datagrams, lane.isSupported, lane.phase == .down, let found = self[member],
             !found.repair.isDialler
@@ -32,7 +32,7 @@ extension PeerMesh {
         self[member]?.datagrams = lane
     }
 
-    /// Reports that the driver waits for a datagram lane's handshake on a port.
+    /// Reports that a port is open and waits for the handshake of a DTLS connection.
     package mutating func datagramsListening(_ id: DatagramLaneID, on port: UInt16, at now: Duration) {
         guard let member = datagramLanes[id], let found = self[member], found.datagrams.phase == .opening,
             !found.repair.isDialler
@@ -51,7 +51,7 @@ extension PeerMesh {
         switch try DatagramNotice(payload) {
         case .offer(let offer):
             guard found.repair.isDialler else { throw PeerReason.protocolViolation }
-            // A new offer replaces the current datagram lane.
+            // A new offer replaces the current DTLS connection.
             if found.datagrams.id != nil { endLane(of: member, .lost, tellsPeer: false, at: now) }
             self[member]?.datagrams.heldOffer = offer
             let last = found.datagrams.lastDial.map { $0 + PeerTimes.laneDialPause } ?? now
@@ -63,7 +63,7 @@ extension PeerMesh {
         }
     }
 
-    /// Dials the port of the held offer if the pause since the latest dial is over.
+    /// Dials the port from the peer's newest offer if the pause since the latest dial is over.
     private mutating func dialLaneIfDue(_ member: MemberID, at now: Duration) {
         guard var lane = self[member]?.datagrams, let offer = lane.heldOffer, let due = lane.deadline, due <= now,
             let found = self[member]
@@ -79,12 +79,12 @@ extension PeerMesh {
         self[member]?.datagrams = lane
     }
 
-    /// Reports that a datagram lane's handshake is complete.
+    /// Reports that the handshake of a DTLS connection for unreliable messages is complete.
     ///
     /// - Parameters:
-    ///   - id: The datagram lane.
-    ///   - limit: The maximum datagram size in bytes. A lane with a limit of 0 or 1 cannot carry a message, and is
-    ///     ended.
+    ///   - id: The DTLS connection.
+    ///   - limit: The maximum datagram size in bytes. A connection with a limit of 0 or 1 cannot carry a message, and
+    ///     is ended.
     ///   - now: The current time.
     package mutating func datagramsReady(_ id: DatagramLaneID, limit: Int, at now: Duration) {
         guard let member = datagramLanes[id], let found = self[member] else { return }
@@ -97,9 +97,9 @@ extension PeerMesh {
         actions.append(.datagramLane(member, .ready))
     }
 
-    // Ends
+    // Failures and the end of a DTLS connection
 
-    /// Reports a handshake with a wrong key or token. The datagram lane still waits for the member's handshake.
+    /// Reports a handshake with a wrong key or token. The port still waits for the member's handshake.
     package mutating func datagramsRefused(_ id: DatagramLaneID, _ reason: PeerReason, at now: Duration) {
         guard let member = datagramLanes[id], let count = self[member]?.datagrams.report.refusedCount else { return }
         self[member]?.datagrams.report.refusedCount = count + 1
@@ -107,14 +107,15 @@ extension PeerMesh {
         if count == 0 { actions.append(.datagramLane(member, .refused(reason))) }
     }
 
-    /// Reports that a datagram lane could not be opened, or has ended without ``PeerAction/closeDatagrams(_:)``.
+    /// Reports that a DTLS connection for unreliable messages could not be opened, or has ended without
+    /// ``PeerAction/closeDatagrams(_:)``.
     package mutating func datagramsEnded(_ id: DatagramLaneID, _ reason: PeerReason, at now: Duration) {
         guard let member = datagramLanes[id] else { return }
         endLane(of: member, reason, at: now)
     }
 
-    /// Ends a member's datagram lane, and notifies the peer if `tellsPeer` is `true`. On the offering side, schedules
-    /// the next attempt.
+    /// Ends a member's DTLS connection, and notifies the peer if `tellsPeer` is `true`. Schedules the next attempt if
+    /// it is this side that offers connections.
     private mutating func endLane(
         of member: MemberID, _ reason: PeerReason, tellsPeer: Bool = true, at now: Duration
     ) {
@@ -127,16 +128,16 @@ extension PeerMesh {
         actions.append(.datagramLane(member, .down(reason)))
     }
 
-    /// Closes a datagram lane, if it still exists.
+    /// Closes a DTLS connection for unreliable messages, if it still exists.
     mutating func closeLane(_ id: DatagramLaneID?) {
         guard let id, datagramLanes[id] != nil else { return }
         datagramLanes.remove(id)
         actions.append(.closeDatagrams(id))
     }
 
-    /// Continues a member's datagram lane after the control link was replaced. Probes a ready lane. Replaces an offered
-    /// lane at once, because the old control link may have lost the offer. Without a lane, the offering side makes an
-    /// offer.
+    /// Continues with a member's DTLS connection after the control link was replaced. Probes a connection that is
+    /// ready. An offer that the peer has not used is replaced at once, because the old control link may have lost it.
+    /// Without a connection, the side that offers connections makes an offer.
     mutating func resumeDatagrams(_ member: MemberID, at now: Duration) {
         guard let lane = self[member]?.datagrams else { return }
         switch lane.phase {
@@ -169,7 +170,8 @@ extension PeerMesh {
         }
     }
 
-    /// After a network change, probes a ready datagram lane, or makes a scheduled attempt due at once.
+    /// After a network change, probes a DTLS connection that is ready. If an attempt to open one is scheduled, makes
+    /// the attempt due at once.
     mutating func networkChangedForDatagrams(_ member: MemberID, at now: Duration) {
         guard let lane = self[member]?.datagrams else { return }
         if lane.phase == .down, lane.deadline != nil { self[member]?.datagrams.deadline = now }

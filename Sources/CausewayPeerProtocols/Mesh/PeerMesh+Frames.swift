@@ -40,7 +40,7 @@ extension PeerMesh {
         }
     }
 
-    /// On a leaving link, acknowledgments open the window for the remaining output, and BYE closes the link.
+    /// While a link is being closed, acknowledgments permit more of the remaining output, and BYE closes the link.
     private mutating func handleLeaving(_ frame: PeerFrame, on id: LinkID) {
         switch frame.type {
         case .acknowledgment:
@@ -61,7 +61,7 @@ extension PeerMesh {
     private mutating func handleTraffic(
         _ frame: PeerFrame, on id: LinkID, _ link: Boxed<Link>, at now: Duration
     ) throws {
-        // A link replaced by a resumption has no member any more.
+        // A link that another link has replaced has no member any more.
         guard let member = link.member, self[member]?.traffic != nil else { return }
         guard link.phase == .lane || self[member]?.link == id, !link.isSuperseded else { return }
         let rest = try sessions[member.session]?.members[member.peer]?.traffic?.received(frame, at: now, &actions)

@@ -63,7 +63,7 @@ extension PeerMesh {
             guard hello.handle == found.handle else { throw .left }
             startJoining(id, member, at: now)
         case (.introduction, .inviting):
-            // The program invited the introduced peer during the dial.
+            // A member had announced the peer, and the program invited the same peer during the dial.
             guard isExpected(hello, member.session) else { throw .left }
             self[member]?.handle = hello.handle
             startJoining(id, member, at: now)
@@ -74,9 +74,9 @@ extension PeerMesh {
         }
     }
 
-    /// Answers the dialler's HELLO. If the HELLO has no target, the link waits for an invitation. If the target has a
-    /// count of received frames, the link replaces a member's control link. Otherwise the peer was introduced, and
-    /// joins.
+    /// Answers the dialler's HELLO. If the HELLO names no session, the link waits for an invitation. If it has a count
+    /// of received frames, the link replaces a member's control link. Otherwise a member or the program announced the
+    /// peer, and the peer joins.
     private mutating func greetedByDialler(_ hello: Hello, on id: LinkID, at now: Duration) throws(PeerReason) {
         guard let target = hello.target else {
             links[id]?.machine.enter(.lobby, at: now)
@@ -110,7 +110,7 @@ extension PeerMesh {
         return found.roster.expects(hello.peer.key, hello.handle)
     }
 
-    /// Joins a peer that dialled this side. Either a member announced the peer, or the program connects to it.
+    /// Lets a peer that dialled this side join. Either a member announced the peer, or the program connects to it.
     mutating func joinIntroduced(_ id: LinkID, _ hello: Hello, _ session: SessionID, at now: Duration) {
         let member = MemberID(session, hello.peer.key)
         guard sessions[session]?.hasRoom(for: hello.peer.key) == true else { return end(id, .full, at: now) }

@@ -24,7 +24,7 @@ extension PeerMesh {
         invited.endpoints = endpoints
         if let found = self[member] {
             if found.endpoints.count > endpoints.count { invited.endpoints = found.endpoints }
-            // The new value keeps the record of whether `connecting` was already reported.
+            // `consent` records whether `connecting` was already reported.
             invited.consent = found.consent
         }
         abandonDials(of: member)
@@ -100,8 +100,8 @@ extension PeerMesh {
     /// Gives up this side's invitation, because this side's program accepted the peer's invitation.
     ///
     /// The peer may accept this side's invitation at the same moment. Then the peer with the smaller key chooses the
-    /// link. The other peer keeps its links in the lobby, on which that answer may be in flight, until a link is
-    /// joined.
+    /// link. Until a link is joined, the other peer keeps the links on which it waits for an answer, because the
+    /// acceptance may still arrive there.
     private mutating func abandonInvitation(of member: MemberID, at now: Duration) {
         guard self[member]?.phase.isInviting == true else { return }
         for (id, link) in links where link.member == member {
@@ -121,8 +121,8 @@ extension PeerMesh {
         guard let hello = link.hello, !link.isDialler, hello.handle != .none, hello.target == nil else {
             throw PeerReason.protocolViolation
         }
-        // A repeated INVITE must not extend the time for the answer. If the repetition ended the link, the question to
-        // the program would remain.
+        // A repeated INVITE must not extend the time for the answer. It must not end the link either: the program would
+        // still be asked about the invitation.
         guard !invitations.isPending(id) else { return }
         let key = hello.peer.key
         let context = try PeerBodies.context(payload)
@@ -163,7 +163,8 @@ extension PeerMesh {
             handle != .none
         else { throw PeerReason.protocolViolation }
         guard found.phase.isInviting else {
-            // The peer was introduced meanwhile: this link is another candidate for the same two sessions.
+            // Meanwhile another member has announced the peer. Both sides may now have several links between the same
+            // two sessions, and one of them is chosen.
             guard found.handle == handle else { throw PeerReason.duplicate }
             return startJoining(id, member, at: now)
         }
@@ -192,7 +193,7 @@ extension PeerMesh {
         restartOwnInvitations(to: pending.peer.key, at: now)
     }
 
-    // Both invite
+    // Both sides invite each other
 
     /// Parks this side's invitation, which could not be delivered, until this side's program answers the peer's
     /// invitation. Returns `false` if the peer has not invited.

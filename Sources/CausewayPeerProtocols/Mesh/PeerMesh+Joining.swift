@@ -1,5 +1,6 @@
 extension PeerMesh {
-    /// Makes a link a candidate for its member. Both sides show certificates, then send `CERTIFIED` when they accept the other.
+    /// Begins to join a member on a link. Both sides show certificates. Each side sends `CERTIFIED` when it accepts the
+    /// other side's certificates.
     ///
     /// If several links connect the two sessions, the peer with the smaller key chooses one and sends `CERTIFIED` only
     /// there.
@@ -30,7 +31,7 @@ extension PeerMesh {
         if links[id]?.consent.claim != nil { judgeClaim(on: id, member, at: now) }
     }
 
-    /// Passes a session's certificate chain, and the signature requested by ``PeerAction/sign(_:_:_:)``.
+    /// Sends the peer a session's certificate chain, and the signature requested by ``PeerAction/sign(_:_:_:)``.
     package mutating func certify(_ id: LinkID, chain: [[UInt8]], proof: [UInt8], at now: Duration) {
         guard links[id]?.phase == .joining, links[id]?.consent.hasShown == false else { return }
         show(chain, proof, on: id, at: now)
@@ -61,7 +62,8 @@ extension PeerMesh {
         let fields = try PeerFields(payload)
         let message = certificateMessage(id, isOwn: false)
         links[id]?.consent.claim = CertificateClaim(chain: fields.all(1), proof: fields[2] ?? [], message: message)
-        // The dialler may send its certificate before the introduction arrives. Then startJoining(_:_:at:) judges it.
+        // The dialler may send its certificate before a member has announced the dialler. Then `startJoining(_:_:at:)`
+        // handles the certificate later.
         guard link.phase == .joining, let member = link.member else { return }
         judgeClaim(on: id, member, at: now)
     }

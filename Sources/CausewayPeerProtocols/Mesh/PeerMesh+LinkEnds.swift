@@ -35,7 +35,7 @@ extension PeerMesh {
             guard found.link == id else { return }
             breakMember(member, fate, reason, at: now)
         case .joining:
-            // The member stays if this link was not chosen and another link is a candidate.
+            // The member stays if this link was not chosen and another link may still be chosen.
             let hasOther = links.contains { $0.key != id && $0.value.member == member && $0.value.phase == .joining }
             guard found.link == id || !hasOther, !found.phase.isConnected else { return }
             // The peer, whose key is smaller, chose another link, which has not arrived here yet.
@@ -82,8 +82,8 @@ extension PeerMesh {
     /// Schedules the next dial for a replacement link.
     private mutating func retryResumption(of member: MemberID, at now: Duration) {
         self[member]?.repair.schedule(at: now)
-        // Frames that arrived on the old link after this side sent its count were not counted: only a new replacement
-        // link retransmits them.
+        // This side has reported its count of received frames, and has ignored the frames that arrived on the old link
+        // afterwards. Only a new replacement link retransmits them.
         guard let old = self[member]?.link, links[old]?.isSuperseded == true else { return }
         close(old)
         breakMember(member, .failed, .lost, at: now)
@@ -102,8 +102,8 @@ extension PeerMesh {
     /// Dials an expected member again after one second, until its deadline.
     private mutating func retryExpected(_ member: MemberID, _ reason: PeerReason, at now: Duration) {
         guard case .expected(var expectation) = self[member]?.phase else { return }
-        // The peer, whose key is smaller, chose another link between the two sessions, which this side has not accepted
-        // yet.
+        // The peer, whose key is smaller, chose another link between the two sessions. This side has not accepted that
+        // link yet.
         guard reason != .duplicate else { return }
         guard reason == .lost || reason == .unreachable || reason == .timedOut, now < expectation.deadline else {
             return fail(member, reason, at: now)
@@ -112,7 +112,7 @@ extension PeerMesh {
         self[member]?.phase = .expected(expectation)
     }
 
-    /// Suspends a member whose control link broke, or ends it after BYE.
+    /// Suspends a member whose control link broke. If BYE or a protocol violation ended the link, ends the membership.
     private mutating func breakMember(_ member: MemberID, _ fate: LinkFate, _ reason: PeerReason, at now: Duration) {
         self[member]?.link = nil
         let grace: Duration
@@ -131,8 +131,8 @@ extension PeerMesh {
         }
     }
 
-    /// Ends a member: reports the end of its resources and streams, then its new state. No later event refers to the
-    /// member.
+    /// Ends a membership: reports the end of the member's resources and streams, then the member's new state. No later
+    /// event refers to the member.
     mutating func fail(_ member: MemberID, _ reason: PeerReason, farewell: Bool = false, at now: Duration) {
         guard var found = self[member] else { return }
         self[member] = nil

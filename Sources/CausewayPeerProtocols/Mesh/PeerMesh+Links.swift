@@ -80,8 +80,9 @@ extension PeerMesh {
         announce(id, at: now)
     }
 
-    /// Ends the control link of a member that sends, at least PING, but does not read what this side sends. Input on a
-    /// resource lane counts too, because each gap in a file causes a frame for the control link.
+    /// Ends the control link of a member that does not read what this side sends, although it sends frames itself, at
+    /// least PING. Input on a connection for resource bytes counts too, because each gap in a file causes a frame for
+    /// the control link.
     private mutating func endIfUnread(_ id: LinkID, at now: Duration) {
         guard let member = links[id]?.member, let control = self[member]?.link,
             control == id || links[id]?.phase == .lane, self[member]?.traffic?.exceedsControlLimit == true
@@ -147,7 +148,8 @@ extension PeerMesh {
         announce(id, at: now)
     }
 
-    /// Notifies the driver that a link has output, unless it was notified and has not taken all output yet.
+    /// Notifies the network code that a link has output. Does nothing if the network code was notified earlier and has
+    /// not taken all output yet.
     mutating func announce(_ id: LinkID, at now: Duration) {
         guard let link = links[id], !link.output.isAnnounced, hasOutput(id, link, at: now) else { return }
         links[id]?.output.isAnnounced = true
@@ -166,7 +168,7 @@ extension PeerMesh {
         }
     }
 
-    /// Notifies the driver about a member's output on its control link and its resource lanes.
+    /// Notifies the network code of a member's output on its control link and on its connections for resource bytes.
     mutating func announce(_ member: MemberID, at now: Duration) {
         guard let found = self[member] else { return }
         if let link = found.link { announce(link, at: now) }

@@ -2,7 +2,7 @@ extension PeerMesh {
     /// Moves a member to a new control link. Both sides retransmit the frames that the other side has not received.
     mutating func resume(_ id: LinkID, _ member: MemberID, from received: UInt64, at now: Duration) throws(PeerReason) {
         guard let found = self[member], let traffic = found.traffic else { throw .left }
-        // This HELLO is outdated: the peer has acknowledged more frames than the HELLO counts, over a later link.
+        // This HELLO is outdated: it counts fewer received frames than the peer has acknowledged over a later link.
         guard received >= traffic.queue.log.acknowledged else { throw .duplicate }
         if let old = found.link, old != id {
             links[old]?.member = nil
@@ -36,8 +36,9 @@ extension PeerMesh {
         dial(member, .resumption, at: now)
     }
 
-    /// Reports a network change. All control links and ready datagram lanes are probed. A control link that broke, or
-    /// that was silent for a second, is replaced now by the side that dials replacements.
+    /// Reports a network change. All control links and all ready DTLS connections for unreliable messages are probed. A
+    /// control link that broke, or that was silent for a second, is replaced now if this side dialled the first control
+    /// link.
     package mutating func networkChanged(at now: Duration) {
         for member in allMembers() {
             guard let found = self[member], found.phase.isConnected else { continue }
@@ -47,8 +48,8 @@ extension PeerMesh {
             let lastHeard = found.link.flatMap { links[$0]?.machine.lastHeard }
             let isSilent = lastHeard.map { now - $0 >= .seconds(1) } ?? true
             guard found.repair.isDialler, isSilent else { continue }
-            // Close the pending dial even after its HELLO: two replacements with different frame counts must not
-            // compete.
+            // Close a pending dial, even if HELLO was already sent on it. Otherwise two replacements for the link would
+            // compete with different frame counts.
             if let dial = found.repair.dial { close(dial) }
             self[member]?.repair.reset()
             self[member]?.repair.schedule(at: now)

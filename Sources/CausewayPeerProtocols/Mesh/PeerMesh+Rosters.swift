@@ -29,7 +29,7 @@ extension PeerMesh {
         }
     }
 
-    /// Queues a numbered frame for a joined member.
+    /// Queues a frame for a joined member. The frame is counted, and kept until the member acknowledges it.
     mutating func enqueue(_ frame: PeerFrame, to member: MemberID, at now: Duration) {
         guard self[member]?.traffic != nil else { return }
         sessions[member.session]?.members[member.peer]?.traffic?.control.append(frame)
@@ -96,7 +96,7 @@ extension PeerMesh {
         return nil
     }
 
-    /// Joins links that wait in the lobby because the peer dialled before a member announced the peer.
+    /// Lets a peer join on the links that it dialled before a member announced it.
     mutating func joinHeldLinks(of member: MemberID, _ expected: SessionHandle, at now: Duration) {
         guard let handle = sessions[member.session]?.handle else { return }
         for id in links.keys.sorted() {

@@ -53,7 +53,8 @@ extension PeerMesh {
         case .joining: break
         case .joined:
             redialIfDue(member, at: now)
-            // An acknowledgment is due. If the driver was already notified of output, it takes the acknowledgment too.
+            // An acknowledgment is due. If the network code was already notified of output, it takes the acknowledgment
+            // with that output.
             if let deadline = found.traffic?.queue.deadline, deadline <= now {
                 acknowledge(member, at: now)
             }
@@ -80,8 +81,8 @@ extension PeerMesh {
             links[id]?.output.farewell = nil
             links[id]?.machine.enter(.leaving(reason), at: now)
             announce(id, at: now)
-        // A dialler that invites waits for an answer. The dialler of an introduced link is already joining and needs no
-        // answer.
+        // If the dialler's HELLO names no session, the dialler has sent an invitation and waits for an answer.
+        // Otherwise it is already joining and needs no answer.
         case .lobby where !link.isDialler && link.hello?.target == nil:
             send(PeerBodies.reason(.decline, .timedOut), on: id, at: now)
             end(id, .timedOut, at: now)

@@ -68,8 +68,8 @@ struct Member: Sendable {
     var repair = LinkRepair()
     var verification: VerificationMachine?
     var consent = MemberConsent()
-    /// The first control link's TLS exporter value, which binds resource lanes, datagram lanes and comparison codes to
-    /// that link.
+    /// The first control link's TLS exporter value. Keys of DTLS connections, tokens of connections for resource bytes,
+    /// and comparison codes are derived from it, so only the two ends of that link can compute them.
     var exporter: [UInt8] = []
 
     init(_ info: PeerInfo, _ phase: Phase) { (self.info, self.phase) = (info, phase) }
@@ -90,7 +90,7 @@ struct LaneSet: Sendable {
     var ready: Set<LinkID> = []
     var dialing: LinkID?
     var failures = 0
-    /// Whether the peer was asked to dial a resource lane.
+    /// Whether the peer was asked to dial a resource lane (a connection for resource bytes).
     var isRequested = false
 
     /// Whether three dials failed, so that resource bytes use the control link.

@@ -1,6 +1,7 @@
 internal import DequeModule
 
-/// Sent numbered frames that the peer has not acknowledged. A resumption retransmits them.
+/// Sent frames that are counted and that the peer has not acknowledged. They are retransmitted if a new link replaces
+/// the control link.
 struct NumberedLog: Sendable {
     private var frames: Deque<PeerFrame> = []
     /// The number of acknowledged frames, which precede `frames`.

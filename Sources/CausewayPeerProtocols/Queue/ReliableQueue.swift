@@ -1,13 +1,14 @@
 internal import CausewayMachines
 
-/// Numbered frames in both directions: counts, acknowledgments, and the credit for messages.
+/// Frames that are counted and acknowledged, in both directions: their counts, the acknowledgments, and the
+/// flow-control credit for messages.
 ///
-/// Its only action is the acknowledgment, which is due at ``deadline``.
+/// The acknowledgment is the only action. It is due at ``deadline``.
 struct ReliableQueue: Sendable {
     private(set) var log = NumberedLog()
     private var schedule = AcknowledgmentSchedule()
     private var credit = MessageCredit()
-    /// The number of numbered frames received.
+    /// The number of received frames that are counted and acknowledged.
     private(set) var received: UInt64 = 0
 
     var sentCount: UInt64 { log.sent }

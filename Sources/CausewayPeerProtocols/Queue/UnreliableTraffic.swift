@@ -1,5 +1,5 @@
-/// One member's unreliable messages on its control link. Also counts received messages, including those from datagram
-/// lanes, until the program has consumed them.
+/// One member's unreliable messages on its control link. Received messages, also from the DTLS connection, are counted
+/// here until the program has consumed them.
 struct UnreliableTraffic: Sendable {
     var outbox = MessageOutbox()
     var assembler = MessageAssembler(limit: PeerLimits.unreliableMessage)

@@ -17,7 +17,7 @@ struct ResourceSend: Sendable {
 
     enum State: Equatable, Sendable { case offered, sending, waiting }
 
-    /// A file read; at most one is pending.
+    /// The state of reading from the file. At most one read is pending.
     private enum ReadState: Equatable, Sendable {
         case idle, open
         /// The receiver changed the position during the read, so the read's result is ignored.
@@ -25,7 +25,7 @@ struct ResourceSend: Sendable {
         case finished
     }
 
-    /// Handles `GET`: `start` is a new start position or `nil`, `limit` the offset up to which the sender may send.
+    /// Handles `GET`. `start` is a new start position, or `nil`. `limit` is the offset up to which the sender may send.
     mutating func requested(from start: UInt64?, limit: UInt64) {
         self.limit = max(self.limit, limit)
         if let start, start != position {
@@ -94,7 +94,8 @@ struct ResourceSend: Sendable {
 struct ResourceReceive: Sendable {
     let offer: ResourceOffer
     private(set) var state = State.offered
-    /// The file offset in the request that is held back; `nil` if there is none.
+    /// The file offset for a `GET` that is sent later, when the program has taken more end events; `nil` if no `GET`
+    /// waits.
     var heldOffset: UInt64?
     /// The file offset of the next byte to arrive.
     private(set) var position: UInt64 = 0
@@ -116,7 +117,8 @@ struct ResourceReceive: Sendable {
         return PeerFields().with(1, offset).with(2, granted)
     }
 
-    /// Returns a `GET` payload for the bytes lost with a broken resource lane or control link.
+    /// Returns a `GET` payload for the bytes that were lost when a connection for resource bytes or the control link
+    /// broke.
     mutating func refetch() -> PeerFields? {
         guard state == .receiving else { return nil }
         isRefetching = true
@@ -125,7 +127,7 @@ struct ResourceReceive: Sendable {
 
     enum Part: Equatable, Sendable { case bytes(UInt64, [UInt8]), ignored, gap, tooMuch }
 
-    /// Handles a `PART`. If bytes are missing before it, the first such part causes a new `GET`; later parts are
+    /// Handles a `PART`. If bytes before this part are missing, a new `GET` requests them once. Further parts are
     /// ignored until the missing bytes arrive.
     mutating func arrived(_ offset: UInt64, _ bytes: [UInt8]) -> Part {
         guard state == .receiving, offset == position else {
@@ -138,7 +140,8 @@ struct ResourceReceive: Sendable {
         return .bytes(offset, bytes)
     }
 
-    /// Counts bytes that the program has stored. Returns a `GET` payload that raises the limit, after each quarter window.
+    /// Counts bytes that the program has stored. Returns a `GET` payload that raises the limit, each time a quarter of
+    /// the flow-control window has become free.
     mutating func consumed(_ count: Int) -> PeerFields? {
         guard state == .receiving else { return nil }
         consumedCount = min(position, consumedCount + UInt64(max(0, count)))

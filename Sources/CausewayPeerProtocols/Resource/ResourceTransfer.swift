@@ -53,8 +53,8 @@ struct ResourceTransfer: Sendable {
         sends[number]?.takeDone().map { PeerFrame(.done, channel: number, fields: $0) }
     }
 
-    /// Returns a `GET`; `nil` while there are too many ended resources whose end event the program has not taken. Then
-    /// ``endTaken()`` returns the `GET` later.
+    /// Returns a `GET`. Returns `nil` if too many resources have ended while the program has not taken their end
+    /// events. In this case, ``endTaken()`` returns the `GET` later.
     mutating func fetch(_ number: UInt16, from offset: UInt64) -> PeerFrame? {
         guard untaken < PeerLimits.offers else {
             receives[number]?.heldOffset = offset
@@ -83,7 +83,8 @@ struct ResourceTransfer: Sendable {
         return PeerFrame(.done, channel: number)
     }
 
-    /// Returns a `GET` for each resource being received, because a resource lane or the control link broke.
+    /// Returns a `GET` for each resource that is being received, because a connection for resource bytes or the control
+    /// link broke.
     mutating func refetchAll() -> [PeerFrame] {
         receives.keys.sorted().compactMap { receives[$0]?.refetch()?.asGet($0) }
     }

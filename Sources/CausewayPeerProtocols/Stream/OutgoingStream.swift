@@ -73,7 +73,8 @@ struct IncomingStream: Sendable {
         return received <= granted
     }
 
-    /// Counts consumed bytes. Returns a new limit to send after each quarter window, unless the stream has ended.
+    /// Counts consumed bytes. Returns a new limit for the sender each time a quarter of the flow-control window has
+    /// become free, unless the stream has ended.
     mutating func consumed(_ count: Int) -> UInt64? {
         guard !hasEnded else { return nil }
         consumedCount = min(received, consumedCount + UInt64(max(0, count)))

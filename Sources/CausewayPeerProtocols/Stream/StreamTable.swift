@@ -82,7 +82,7 @@ struct StreamTable: Sendable {
         case .streamData:
             guard incoming[frame.channel]?.hasEnded == false else { return unknown(frame.channel) }
             guard incoming[frame.channel]?.arrived(frame.payload.count) == true else { return .violation(.tooMuch) }
-            // No event: a peer can send any number of empty frames.
+            // Do not report an empty frame, because a peer can send any number of them.
             return frame.payload.isEmpty ? nil : .bytes(frame.channel, frame.payload)
         case .streamEnd: return ended(frame.channel)
         case .streamWindow:
@@ -105,7 +105,7 @@ struct StreamTable: Sendable {
     /// Handles `STREAM_RESET`. Returns whether the stream was open.
     private mutating func reset(_ number: UInt16) -> Bool {
         if isOwn(number) {
-            // The receiver has released the stream, perhaps before the stream's end arrived there.
+            // The receiver has released the stream, perhaps before the receiver knew of the stream's end.
             unreleased.remove(number)
             return outgoing.removeValue(forKey: number) != nil
         }
@@ -124,8 +124,8 @@ struct StreamTable: Sendable {
         return .opened(frame.channel, name: name)
     }
 
-    /// Frames for a stream that this side reset may still be in flight, and are ignored. The peer must not send content
-    /// with a number that this side opens.
+    /// Handles content for an unknown stream. If the peer opened the stream, this side may have reset it while frames
+    /// were in flight, and they are ignored. The peer must not send content for a stream that this side opens.
     private func unknown(_ number: UInt16) -> Event? {
         number == 0 || isOwn(number) ? .violation(.protocolViolation) : nil
     }

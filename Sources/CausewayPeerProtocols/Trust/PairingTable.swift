@@ -40,7 +40,8 @@ struct PairingTable: Sendable {
         offer = secret.map { Offer(secret: $0, deadline: deadline) }
     }
 
-    /// Expects a peer to prove a secret that was read. Returns `false` if 16 peers are expected already.
+    /// Expects a peer to prove the secret that this side has read from the peer's pairing text. Returns `false` if 16
+    /// peers are expected already.
     mutating func expect(_ peer: PeerKey, _ secret: [UInt8], until deadline: Duration, at now: Duration) -> Bool {
         expected = expected.filter { $0.value.deadline > now }
         guard expected.count < Self.limit || expected[peer] != nil else { return false }
@@ -59,7 +60,7 @@ struct PairingTable: Sendable {
         return offer.secret
     }
 
-    /// Returns what is expected from a peer; `nil` after the deadline.
+    /// Returns the secret that a peer must prove, with its deadline; `nil` after the deadline.
     private func expectation(of peer: PeerKey, at now: Duration) -> Expectation? {
         expected[peer].flatMap { now < $0.deadline ? $0 : nil }
     }

@@ -4,7 +4,7 @@ package enum VerificationEvent: Sendable, Equatable {
     case compare(ShortCode)
     /// Both users confirmed.
     case verified
-    /// A user did not confirm, or the protocol failed. The member ends with ``PeerReason/notVerified``.
+    /// A user did not confirm, or the protocol failed. The membership ends with ``PeerReason/notVerified``.
     case failed
 }
 

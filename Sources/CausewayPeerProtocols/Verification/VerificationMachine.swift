@@ -3,8 +3,8 @@ internal import CausewayMachines
 /// Compares codes with a member: one side commits to a nonce before it learns the other side's nonce, so that neither
 /// can choose the code.
 ///
-/// A man in the middle succeeds with a probability of 10^-6 and has only one attempt, because the machine ends with the
-/// first failure. After a success the codes can be compared again.
+/// A man in the middle succeeds with a probability of 10^-6 and has only one attempt, because the first failure ends
+/// this state machine. After a success the codes can be compared again.
 struct VerificationMachine: UntimedMachine, Sendable {
     static let nonceByteCount = 16
 
@@ -32,7 +32,7 @@ struct VerificationMachine: UntimedMachine, Sendable {
     private let binding: Binding
     private var state = State.idle
 
-    /// Whether an exchange is in progress, so that a report must follow.
+    /// Whether an exchange of nonces and codes is in progress. The program must then get a report about its end.
     var isActive: Bool {
         switch state {
         case .committed, .answered, .comparing: true

@@ -124,7 +124,8 @@ final class FileTransfers: Sendable {
         guard let port else { return }
         let peer = port.peer(channel.member)
         let receipt = PeerReceipt { [queue] in
-            // Run this after the file's pending work on this queue, so that the amount of pending work is limited too.
+            // Call `resourceTaken` after the file's pending work on this queue, so that the amount of pending work is
+            // limited too.
             queue.async {
                 node.apply { core, now in core.mesh.resourceTaken(channel, at: now) }
             }
@@ -138,7 +139,8 @@ final class FileTransfers: Sendable {
     func cancel(_ channel: ChannelID, _ node: PeerNode) {
         node.apply { core, now in
             core.mesh.cancelResource(channel, at: now)
-            // Requested as an action, because an earlier action may not have added the file yet.
+            // Request the file's end as an action of the node, because an earlier action may not have added the file
+            // yet.
             core.request(.run { self.failed(channel, PeerFailure(.cancelled), node) })
         }
     }

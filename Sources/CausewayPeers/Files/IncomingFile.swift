@@ -131,8 +131,8 @@ final class IncomingFile: Sendable {
         }
     }
 
-    /// Ends a failed transfer. With a claim and `keepsPart`, the incomplete file stays for the next transfer; otherwise
-    /// it is removed.
+    /// Ends a failed transfer. The incomplete file stays for the next transfer if `keepsPart` is `true` and the
+    /// transfer has a `claim` on a folder for incomplete files. Otherwise the file is removed.
     func end(keepsPart: Bool) {
         try? state.withLock { $0.handle.take() }?.close()
         try? FileManager.default.removeItem(at: directory)

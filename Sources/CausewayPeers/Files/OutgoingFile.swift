@@ -71,8 +71,8 @@ final class OutgoingFile: Sendable {
         try open.seek(toOffset: offset)
         let bytes = try wanted == 0 ? Data() : open.read(upToCount: wanted) ?? Data()
         guard bytes.count == wanted else { throw PeerFailure(.file, "\(source.url.path) became shorter") }
-        // Blocks are not in order if the receiver continues an earlier transfer, or if a resource lane or the control
-        // link broke. Then the file is read once more for the digest.
+        // Blocks are not in order if the receiver continues an earlier transfer, or if the control link or a connection
+        // for resource bytes broke. Then the file is read once more for the digest.
         if state.digest?.byteCount == offset { state.digest?.update(bytes) } else { state.digest = nil }
         let isLast = offset + UInt64(wanted) >= source.size
         guard isLast, state.needsDigest else { return Block(bytes: [UInt8](bytes), isLast: isLast) }

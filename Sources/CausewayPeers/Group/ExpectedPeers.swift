@@ -20,7 +20,8 @@ struct ExpectedPeers: Sendable {
         members.removeValue(forKey: Slot(session, id))
     }
 
-    /// Removes the attempt if the state ends it. Another peer with the same number does not end it.
+    /// Removes a peer's attempt if the peer's new state ends it. The attempt stays if the state is that of another peer
+    /// with the same number.
     mutating func changed(_ member: MemberID, _ state: MemberState) {
         switch state {
         case .connected, .notConnected:

@@ -8,15 +8,16 @@ package enum GroupEvent: Sendable {
     case notConnected(PeerIdentity, PeerFailure)
     case suspended(PeerIdentity)
     case resumed(PeerIdentity)
-    /// A peer's certificates in DER, its own first; empty if it has none. The question must be answered.
+    /// A peer's certificates in DER; empty if it has none. The peer's own certificate comes first. The program must
+    /// answer whether it accepts them.
     case certificate(PeerIdentity, [Data], CertificateQuestion)
     case message(PeerIdentity, Data, PeerReceipt)
     case stream(PeerIdentity, name: String, PeerInputStream)
     case fileStarted(PeerIdentity, name: String, Progress)
     case fileFinished(PeerIdentity, name: String, Result<ReceivedFile, PeerFailure>, PeerReceipt)
     case verification(PeerIdentity, PeerVerification)
-    /// A member's datagram lane changed. For diagnosis only: without a datagram lane, unreliable messages use the
-    /// control link.
+    /// A member's datagram lane, the DTLS connection for unreliable messages, changed. The event is for diagnosis only:
+    /// without this connection, unreliable messages use the control link.
     case datagramLane(PeerIdentity, PeerDatagramLane)
     /// A member's key is recorded as paired.
     case paired(PeerIdentity)
@@ -34,9 +35,9 @@ package enum GroupEvent: Sendable {
 /// A change to the DTLS connection for unreliable messages.
 package enum PeerDatagramLane: Sendable, Equatable {
     case ready
-    /// A host without the datagram lane's key attempted a handshake.
+    /// A host without the DTLS connection's key attempted a handshake.
     case refused(PeerFailure)
-    /// Unreliable messages use the control link until a new datagram lane is ready.
+    /// Unreliable messages use the control link until a new DTLS connection is ready.
     case down(PeerFailure)
 }
 

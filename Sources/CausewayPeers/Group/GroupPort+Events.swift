@@ -1,7 +1,7 @@
 internal import CausewayPeerProtocols
 
 extension GroupPort {
-    /// Delivers an event from `PeerMesh`. The node performs this action in the order of its transitions.
+    /// Delivers an event from `PeerMesh`. The node calls this method for the events in their order.
     func deliver(_ event: PeerAction, _ node: PeerNode) {
         switch event {
         case .sign(let link, _, let message): sign(link, message, node)
@@ -23,7 +23,7 @@ extension GroupPort {
         case .resourceComplete(let channel, let digest): files.completed(channel, digest, node)
         case .resourceDelivered(let channel): files.delivered(channel)
         case .resourceFailed(let channel, let reason): files.failed(channel, PeerFailure(ofTransfer: reason), node)
-        // The node performs these actions itself.
+        // The node performs these actions itself, because they are no events for the group.
         case .dial, .output, .close, .invited, .invitationEnded, .unpinned, .space, .listenDatagrams, .dialDatagrams,
             .datagram, .closeDatagrams:
             break

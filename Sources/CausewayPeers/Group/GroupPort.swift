@@ -5,15 +5,15 @@ internal import Foundation
 /// Delivers events from a node to a group's program: on one serial queue, in the order in which `PeerMesh` reports
 /// them.
 ///
-/// The node's actions call this port in the order of its transitions, without holding its lock.
+/// The node calls this object in the order of the node's state changes, without holding the node's lock.
 final class GroupPort: Sendable {
     private struct Members {
         /// The members as reported to the program. The value changes on the group's queue, before the handler runs.
         var connected: [PeerIdentity] = []
         /// Counts how often the program left the group. Events posted before it left are dropped, except departures.
         var life = 0
-        /// The number of leave calls for which the node has not called ``left()`` yet. Until then, posted events are
-        /// from before the leave, and are dropped, except departures.
+        /// The number of calls of ``beginLeaving()`` that ``left()`` has not followed yet. Until then, posted events
+        /// are from before the program left. They are dropped, except departures.
         var pendingLeaves = 0
         var names: [MemberID: PeerIdentity] = [:]
         var streams: [ChannelID: StreamState] = [:]
@@ -40,7 +40,7 @@ final class GroupPort: Sendable {
     var connectedPeers: [PeerIdentity] { members.withLock { $0.connected } }
 
     /// Drops the events that are not delivered yet, except members' departures, because the program leaves. The node
-    /// must call ``left()`` before it posts the events of the transition in which the program leaves.
+    /// must call ``left()`` before it posts the events that the departure of the program causes.
     func beginLeaving() {
         members.withLock { members in
             members.life += 1
@@ -48,7 +48,7 @@ final class GroupPort: Sendable {
         }
     }
 
-    /// Reports that all events of transitions before the leave were posted.
+    /// Reports that all events from before the program left were posted.
     func left() { members.withLock { $0.pendingLeaves -= 1 } }
 
     // MARK: Members
@@ -163,7 +163,7 @@ final class GroupPort: Sendable {
 
     // MARK: Room for messages
 
-    /// Calls the handler for suspended sends on the group's queue.
+    /// Calls the handler for sends that have to wait. The handler runs on the group's queue.
     func sendSuspended() {
         if let suspended = members.withLock({ $0.suspended }) { queue.async(execute: suspended) }
     }
@@ -184,7 +184,7 @@ final class GroupPort: Sendable {
     func streamSpace(_ channel: ChannelID, _ count: Int) { stream(channel)?.hasSpace(count) }
 
     func forget(_ channel: ChannelID) {
-        // Released outside the lock, because the state may own a handler.
+        // Release the stream's state outside the lock, because it may own a handler.
         let old = members.withLock { $0.streams.removeValue(forKey: channel) }
         withExtendedLifetime(old) {}
     }

@@ -1,10 +1,10 @@
 internal import CausewayPeerProtocols
 
-/// The sends of which only the newest per key and member matters: a new send replaces an older one that is queued or
-/// waits for space.
+/// Sends with a key, of which only the newest per key and member matters: a new send replaces an older one that is
+/// queued or waits for space.
 ///
-/// This value is part of the node's state, so that no other send comes between the check and the queuing of a message.
-/// Otherwise an older message could replace a newer one.
+/// This value is part of the node's state. So a send can be checked and its message queued under one lock, without
+/// another send in between. Otherwise an older message could replace a newer one.
 struct LatestSends: Sendable {
     fileprivate struct Slot: Hashable, Sendable {
         let key: String

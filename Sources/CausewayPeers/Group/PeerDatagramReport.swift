@@ -6,7 +6,7 @@ package struct PeerDatagramReport: Sendable, Equatable {
     package let sentCount: Int
     package let receivedCount: Int
     package let refusedCount: Int
-    /// The maximum message size over UDP in bytes; 0 if there is no datagram lane.
+    /// The maximum message size over UDP in bytes; 0 if there is no DTLS connection.
     package let messageLimit: Int
 
     init(_ report: DatagramLaneReport) {

@@ -44,11 +44,11 @@ extension PeerGroup {
 
     private static let waiterNumbers = Atomic<UInt64>(0)
 
-    /// Queues a reliable message. If the queue is full, waits until it has space or the peer is gone, then returns
-    /// `false`: the caller must try again.
+    /// Queues a reliable message and returns `true`. If the queue is full, waits until it has space or the peer is
+    /// gone. Then returns `false`, and the caller must try again.
     ///
-    /// - Parameter turn: The send's turn for its key; `nil` without a key. The message replaces a queued message with
-    ///   the same key. If a newer message with this key was sent, this message is not sent.
+    /// - Parameter turn: Identifies the send among the sends with its key; `nil` without a key. The message replaces a
+    ///   queued message with the same key. If a newer message with this key was sent, this message is not sent.
     private func sendOrWait(
         _ bytes: [UInt8], to peer: PeerIdentity, _ turn: LatestSends.Turn? = nil
     ) async throws -> Bool {
@@ -60,7 +60,7 @@ extension PeerGroup {
                 let result = node.apply { core, now -> SendResult in
                     if let turn, !core.groups.latest.isNewest(turn) { return .queued }
                     let result = core.mesh.send(bytes, to: member, reliably: true, key: turn?.key, at: now)
-                    // Add the wait in the transition that refused the message: see `SendWaits`.
+                    // Add the waiting send under the same lock under which the message was refused: see `SendWaits`.
                     if result == .full { core.groups.waits.add(number, for: member, continuation) }
                     if let turn, result == .queued { core.groups.latest.queued(turn) }
                     return result

@@ -25,7 +25,8 @@ extension PeerGroup {
     func forget(_ peer: PeerIdentity) {
         node.apply { core, _ in
             core.mesh.forget(peer.id)
-            // Requested as an action, because an earlier action may still have to record the key.
+            // Request the removal of the key as an action of the node, because an earlier action may still have to
+            // record the key.
             core.request(.unpin(peer.id))
         }
     }

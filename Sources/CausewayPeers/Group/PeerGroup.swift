@@ -54,7 +54,7 @@ package final class PeerGroup: Sendable {
             core.request(.run { port.left() })
             core.mesh.closeSession(session, at: now)
         }
-        // The transition above has already requested the delivery of the final events.
+        // The call above has already requested the delivery of the final events.
         _ = node.withCore { core in core.groups.remove(session) }
     }
 

@@ -100,7 +100,8 @@ extension NodeCore {
     /// Ends or releases a stream.
     fileprivate mutating func releaseStream(_ channel: ChannelID, at now: Duration) {
         mesh.releaseStream(channel, at: now)
-        // Requested as an action, because an earlier action may not have added the stream to the group yet.
+        // Request the removal of the stream as an action of the node, because an earlier action may not have added the
+        // stream to the group yet.
         if let port = groups[channel.member.session] { request(.run { port.forget(channel) }) }
     }
 }

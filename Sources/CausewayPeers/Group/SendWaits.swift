@@ -2,9 +2,8 @@ internal import CausewayPeerProtocols
 
 /// The sends that wait until a member's queue has space.
 ///
-/// This value is part of the node's state, because a send is added in the transition that refused its message. If
-/// another event came in between, the notification about space could come before the wait, and the send would wait
-/// without end.
+/// This value is part of the node's state, so that a send is added under the same lock under which its message was
+/// refused. Otherwise the space could be reported before the send is added, and the send would wait without end.
 struct SendWaits: Sendable {
     /// Returns `false` if the send must be tried again.
     typealias Waiter = CheckedContinuation<Bool, any Error>

@@ -46,7 +46,7 @@ final class StreamState: Sendable {
             defer { state.waiting.append(contentsOf: bytes) }
             return state.waiting.isEmpty
         }
-        // If bytes were waiting already, a delivery is queued already, or there is no handler yet.
+        // If earlier bytes were waiting, do nothing: a delivery is queued already, or there is no handler yet.
         if isFirst { queue.async { [self] in deliver() } }
     }
 

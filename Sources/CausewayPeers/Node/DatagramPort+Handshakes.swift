@@ -64,8 +64,8 @@ extension DatagramPort {
             return old
         }
         guard let old else { return connection.forceCancel() }
-        // The datagram lane needs no other connection, and an accepted connection does not need the listener that
-        // accepted it.
+        // Stop all other handshakes, because the peer needs only one connection. The listener can stop too: a
+        // connection that it accepted continues without it.
         old.listener?.cancel()
         for other in old.candidates where other !== connection { other.forceCancel() }
         tell(.ready(limit: connection.maximumDatagramSize))

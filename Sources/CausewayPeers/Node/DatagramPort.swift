@@ -2,7 +2,8 @@ internal import CausewayPeerProtocols
 internal import Dispatch
 internal import Network
 
-/// One end of a datagram lane: handshakes with hosts that claim to be the peer, then the connection with the peer.
+/// One end of a datagram lane, a DTLS connection for unreliable messages: handshakes with hosts that claim to be the
+/// peer, then the connection with the peer.
 ///
 /// Hosts without the key do not get past the handshake: at most ``handshakeLimit`` at a time, for five seconds each.
 /// After the first complete handshake the port accepts no other peer. All callbacks run on the node's queue. No event
@@ -62,7 +63,7 @@ final class DatagramPort: Sendable {
     func receive(from connection: NWConnection) {
         connection.receiveMessage { [weak self] data, _, _, error in
             guard let self, state.withLock({ !$0.isClosed && $0.chosen === connection }) else { return }
-            // Datagrams of a lane are never empty: no content means that the peer has closed the connection.
+            // Datagrams on this connection are never empty: no content means that the peer has closed the connection.
             guard let data, !data.isEmpty else { return end(error.map { $0.laneReason } ?? .left) }
             tell(.received([UInt8](data)))
             receive(from: connection)
@@ -71,13 +72,13 @@ final class DatagramPort: Sendable {
 
     // MARK: End
 
-    /// Ends the datagram lane for this reason, and reports ``Event/ended(_:)``.
+    /// Ends the DTLS connection or its handshake with a reason, and reports ``Event/ended(_:)``.
     func end(_ reason: PeerReason) { if shut() { tell(.ended(reason)) } }
 
-    /// Ends the datagram lane without an event.
+    /// Ends the DTLS connection or its handshake without an event.
     func close() { _ = shut() }
 
-    /// Cancels the listener and all connections. Returns whether the datagram lane was open.
+    /// Cancels the listener and all connections. Returns `false` if this was done before.
     private func shut() -> Bool {
         let (wasOpen, old) = state.withLock { state in
             let old = state

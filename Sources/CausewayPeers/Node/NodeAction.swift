@@ -2,9 +2,9 @@ internal import CausewayPeerProtocols
 internal import Foundation
 internal import Network
 
-/// Work that a transition of the node requests. It is performed in the order of the transitions, without the lock.
+/// Work that a change of the node's state requests. It is performed in the order of the changes, without the lock.
 ///
-/// An action holds the objects that it needs, including objects that the transition removed from the state, so that no
+/// An action holds the objects that it needs. These include objects that the change removed from the state, so that no
 /// object is released under the lock.
 enum NodeAction: Sendable {
     // Links
@@ -30,7 +30,7 @@ enum NodeAction: Sendable {
     // Groups and invitations
     /// Deliver an event from `PeerMesh`.
     case deliver(PeerAction, GroupPort)
-    /// Let sends that waited try again.
+    /// Resume the tasks whose sends waited, so that they try again.
     case resume([SendWaits.Waiter])
     case invited(PeerAdvertisement.Port, InvitationID, PeerIdentity, Data?)
     case invitationEnded([PeerAdvertisement.Port], InvitationID)

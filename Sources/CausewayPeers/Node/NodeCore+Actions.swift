@@ -9,11 +9,11 @@ extension NodeCore: SequencedState {
         return line.move(&requested)
     }
 
-    /// Requests work that is performed outside the lock, after the work of earlier transitions.
+    /// Requests work that is performed outside the lock, after the work that earlier state changes requested.
     mutating func request(_ action: NodeAction) { requested.append(action) }
 
-    /// Takes the actions of `PeerMesh` in order: updates the rest of this state, and requests the work outside the
-    /// lock. Then sets the timer.
+    /// Takes the actions of `PeerMesh`, the protocol state machine, in order. For each action, updates the node's other
+    /// state or requests work outside the lock. Then sets the timer.
     mutating func settle(_ node: PeerNode, at now: Duration) {
         while let action = mesh.nextAction() { take(action, node, now) }
         startDials(at: now)
@@ -55,7 +55,8 @@ extension NodeCore: SequencedState {
         if let port = groups[member.session] { request(.deliver(action, port)) }
     }
 
-    /// If the new state ends a connection attempt or a membership, ends what waits for it.
+    /// If the new state ends a connection attempt, removes the attempt. If the peer is no longer connected, lets the
+    /// sends that wait for it try again.
     private mutating func endWaits(for member: MemberID, by state: MemberState) {
         groups.expected.changed(member, state)
         // The waiting sends try again, and find that the member is gone.

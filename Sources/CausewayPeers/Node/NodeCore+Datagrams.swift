@@ -1,7 +1,7 @@
 internal import CausewayPeerProtocols
 internal import Network
 
-/// The local ends of a node's datagram lanes.
+/// The local ends of a node's datagram lanes, the DTLS connections for unreliable messages.
 struct DatagramPorts: Sendable {
     var ports: [DatagramLaneID: DatagramPort] = [:]
     /// For tests: replaces the peer's endpoint.
@@ -28,8 +28,8 @@ extension NodeCore {
         request(.dialDatagrams(port, .hostPort(host: host, port: number), secret))
     }
 
-    /// Adds a datagram lane's port. Call this before the port is opened, so that the port is known when it reports
-    /// events.
+    /// Adds the port for a DTLS connection. Call this before the port is opened, so that the port is known when it
+    /// reports events.
     private mutating func addPort(_ id: DatagramLaneID, beside link: LinkID, _ node: PeerNode) -> DatagramPort {
         let port = DatagramPort(node.queue, member: lines[link]?.remote) { [weak node] event in
             node?.apply { core, now in core.handle(event, of: id, now) }

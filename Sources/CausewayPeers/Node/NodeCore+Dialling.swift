@@ -8,8 +8,8 @@ extension NodeCore {
     private static let pauses: [Duration] = [.milliseconds(200), .milliseconds(600)]
 
     mutating func add(_ dial: PeerDial, _ id: LinkID, at now: Duration) {
-        // `PeerMesh` repeats dials for other purposes. A newly found peer may need a moment until it can be reached,
-        // for example while its link comes up.
+        // Only dials for invitations get pauses with further attempts, because `PeerMesh` repeats all other dials. A
+        // newly found peer may need a moment until it can be reached, for example while its link comes up.
         let pauses = dial.purpose == .invitation ? Self.pauses : []
         // The candidates are looked up when the dial starts.
         dials.add(id, PeerRace(dial: dial, candidates: [], pauses: pauses), own: mesh.own.key, at: now)

@@ -4,10 +4,10 @@ internal import CausewaySystem
 internal import Dispatch
 internal import Network
 
-/// A node's state: the protocol machine `PeerMesh`, and the resources with which the node performs its actions. Only
-/// ``PeerNode`` accesses it, under its lock.
+/// A node's state: the protocol state machine `PeerMesh`, and the resources with which the node performs its actions.
+/// Only ``PeerNode`` accesses it, under its lock.
 ///
-/// A transition changes only this state, and requests all other work: see ``NodeAction``.
+/// Code that holds the lock changes only this state, and requests all other work: see ``NodeAction``.
 struct NodeCore: ~Copyable, Sendable {
     /// The node's resources for one link of `PeerMesh`.
     struct Line: Sendable {
@@ -32,7 +32,7 @@ struct NodeCore: ~Copyable, Sendable {
     var service = NodeService()
     var searches = PeerSearches()
     var line = ActionLine<NodeAction>(keepsStorage: true)
-    /// The actions of the current transition. The array keeps its storage.
+    /// The actions that the current state change requests. The array keeps its memory for the next change.
     var requested: [NodeAction] = []
 
     init(_ mesh: consuming PeerMesh) {
@@ -40,7 +40,7 @@ struct NodeCore: ~Copyable, Sendable {
     }
 }
 
-/// A node's groups, and what waits for events of their members.
+/// A node's groups, and the connection attempts and sends that wait for events of group members.
 struct NodeGroups: Sendable {
     private(set) var ports: [SessionID: GroupPort] = [:]
     var expected = ExpectedPeers()

@@ -6,7 +6,8 @@ internal import Network
 package enum BrowserEvent: Sendable {
     case started
     case failed(PeerFailure)
-    /// A peer appeared, or its TXT record changed. The peer's program chose the record's pairs.
+    /// A peer appeared, or its TXT record changed. The dictionary has the record's keys and values, which the peer's
+    /// program chose.
     case found(PeerIdentity, [String: String])
     case lost(PeerIdentity)
 }

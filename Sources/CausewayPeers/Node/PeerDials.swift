@@ -52,8 +52,8 @@ struct PeerRace: Sendable {
 /// once, the peer with the larger key waits briefly for the other peer's dial. This saves nearly half of the
 /// handshakes.
 struct PeerDials: Sendable {
-    /// The maximum number of dials running at a time. Dials that replace a control link or open a resource lane never
-    /// wait.
+    /// The maximum number of dials running at a time. Dials that replace a control link or open a connection for
+    /// resource bytes never wait.
     static let limit = 4
     /// The time after which a running dial no longer delays others.
     static let patience = Duration.seconds(1)
@@ -121,7 +121,7 @@ struct PeerDials: Sendable {
     /// Records that a peer connected to this peer: more peers may be about to connect.
     mutating func arrived(at now: Duration) { lastArrival = now }
 
-    /// When a dial may start in a crowd.
+    /// Returns when a dial may start while many peers find each other at once.
     private func time(of place: Place) -> Duration {
         guard place.isCourteous else { return place.since }
         let start = max(place.since, lastArrival ?? place.since)

@@ -3,9 +3,9 @@ internal import CausewayPeerProtocols
 internal import Dispatch
 
 extension PeerNode {
-    /// Performs a requested action. Called in the order of the transitions, by one thread at a time, without the lock.
-    /// An action may report events to the node. The actions that these events request follow the actions already
-    /// requested.
+    /// Performs a requested action. Actions are performed in the order of the state changes that requested them, by one
+    /// thread at a time, without the lock. An action may report events to the node. The actions that these events
+    /// request follow the actions already requested.
     func perform(_ action: NodeAction) {
         switch action {
         case .accept(let link): begin(link)

@@ -30,7 +30,7 @@ extension PeerNode {
         queue.call(after: Self.spacing) { [self] in
             apply { core, _ in
                 // If this candidate has failed, the next candidate has started already. This timer must then do
-                // nothing: it could end the dial during a pause.
+                // nothing: otherwise it could end the dial while the dial pauses before it tries all candidates again.
                 guard core.dials[id]?.startCount == start.count else { return }
                 core.next(id)
             }

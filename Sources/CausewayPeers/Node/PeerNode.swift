@@ -93,8 +93,8 @@ package final class PeerNode: Sendable {
         core.withLock { core in body(&core) }
     }
 
-    /// Passes the node's listening port to the completion as soon as it is known; 0 if it cannot listen. The completion runs on the node's
-    /// queue.
+    /// Passes the node's listening port to the completion as soon as the port is known, or 0 if the node cannot listen.
+    /// The completion runs on the node's queue.
     package func whenListening(_ completion: @escaping @Sendable (UInt16) -> Void) {
         apply { core, now in
             core.whenListening(now) { [queue] core, _ in
@@ -111,7 +111,7 @@ package final class PeerNode: Sendable {
         }
     }
 
-    /// Makes new datagram lanes dial another endpoint. Only tests call this method.
+    /// Makes new DTLS connections for unreliable messages dial another endpoint. Only tests call this method.
     package func detourDatagrams(_ detour: (@Sendable (NWEndpoint) -> NWEndpoint)?) {
         // The old closure is released after the lock is free.
         let old = withCore { core in

@@ -5,10 +5,11 @@ internal import Security
 
 extension PeerTransport {
     /// ECDHE_PSK_WITH_CHACHA20_POLY1305_SHA256 (RFC 7905 §2) and PSK_WITH_AES_128_GCM_SHA256 (RFC 5487 §3.1). With
-    /// either suite, both ends of a datagram lane prove the key; a certificate suite would prove nothing here.
+    /// either suite, both ends of a DTLS connection for unreliable messages prove the key; a certificate suite would
+    /// prove nothing here.
     private static let datagramSuites: [UInt16] = [0xccac, 0x00a8]
 
-    /// Parameters for both ends of a datagram lane: DTLS 1.2 with a pre-shared key over UDP.
+    /// Parameters for both ends of a connection for unreliable messages: DTLS 1.2 with a pre-shared key over UDP.
     static func datagramParameters(_ secret: DatagramSecret) -> NWParameters {
         let tls = NWProtocolTLS.Options()
         let security = tls.securityProtocolOptions
@@ -25,7 +26,7 @@ extension PeerTransport {
         return parameters
     }
 
-    /// Whether an established connection was secured with the datagram lane's key.
+    /// Whether an established DTLS connection was secured with the pre-shared key.
     static func isKeyed(_ connection: NWConnection) -> Bool {
         guard let metadata = connection.metadata(definition: NWProtocolTLS.definition) as? NWProtocolTLS.Metadata else {
             return false

@@ -3,7 +3,7 @@ internal import Foundation
 internal import Network
 internal import Security
 
-/// TLS 1.3 over TCP with certificates on both sides, for control links and resource lanes.
+/// TLS 1.3 over TCP with certificates on both sides, for control links and connections for resource bytes.
 enum PeerTransport {
     /// The application protocol (ALPN, RFC 7301).
     static let applicationProtocol = "cw-peers/1"

@@ -2,13 +2,13 @@ internal import Foundation
 
 /// Events that the program has not taken yet.
 ///
-/// Receipts limit the messages: at 4 MiB of waiting messages, the sender's window is closed. If too many discovery
-/// events wait, they are merged and not dropped: a browser reports a peer once, so the program would never learn of a
-/// peer whose event was dropped.
+/// Flow control limits the messages: if 4 MiB of a sender's messages wait here, the sender has to wait. If too many
+/// discovery events wait, they are merged and not dropped: a browser reports a peer once, so the program would never
+/// learn of a peer whose event was dropped.
 final class EventBuffer: Sendable {
     struct Entry: Sendable {
         let event: PeerEvent
-        /// Released when the program takes the event.
+        /// Counts the event against its sender's limit. This object is released when the program takes the event.
         let receipt: PeerReceipt?
     }
 
@@ -18,7 +18,8 @@ final class EventBuffer: Sendable {
     }
 
     fileprivate struct State {
-        /// Taken entries are `nil`: their receipts are released outside the lock.
+        /// The waiting events. Entries that the program has taken are `nil`, because the objects in these entries are
+        /// released outside the lock.
         var entries: [Entry?] = []
         var first = 0
         /// The number of discovery events in `entries`, and the number above which they are merged.
@@ -31,7 +32,7 @@ final class EventBuffer: Sendable {
     }
 
     fileprivate static let discoveryLimit = 2_048
-    /// The number of refusals that a merge keeps.
+    /// The number of events about refused peers that remain when waiting events are merged.
     fileprivate static let refusalLimit = 1_024
     /// The number of invitations above which ended invitations are removed. At most 16 are open at a time.
     private static let invitationLimit = 32
@@ -55,7 +56,7 @@ final class EventBuffer: Sendable {
     private func removeEndedInvitations() {
         let waiting = state.withLock { state in state.entries[state.first...].compactMap { $0?.event.invitation } }
         guard waiting.count >= Self.invitationLimit else { return }
-        // The node is asked outside the lock.
+        // Ask the node outside the lock whether the invitations are still open.
         let ended = Set(waiting.filter { !$0.isOpen }.map { ObjectIdentifier($0) })
         let removed = state.withLock { state -> [Entry?] in
             let waiting = state.entries[state.first...]
@@ -139,7 +140,7 @@ extension EventBuffer.State {
 /// A report about one peer's presence.
 private struct Sighting {
     let peer: PeerIdentity
-    /// The peer's pairs; `nil` if the peer is gone.
+    /// The keys and values of the peer's TXT record; `nil` if the peer is gone.
     let info: [String: String]?
 }
 
@@ -147,14 +148,16 @@ private struct Sighting {
 private struct Sightings {
     /// Whether the program knows the peer from an earlier event.
     let isKnown: Bool
-    /// The index of the first `lost`, which the program must get if it knows the peer.
+    /// The index of the first event that reports the loss of the peer. If the program knows the peer, it must get this
+    /// event.
     var firstLoss: Int?
     var last: Int
 }
 
 extension EventBuffer.State {
     /// Merges each peer's discovery events, so that few events tell the program which peers are present. Also drops the
-    /// oldest refusals. At most two events of a peer remain, and a browser has at most 1,024 peers at a time.
+    /// oldest events about refused peers. At most two discovery events of a peer remain, and a browser has at most
+    /// 1,024 peers at a time.
     fileprivate mutating func mergeDiscovery() {
         let sightings = sightings()
         let refusalCount = entries[first...].count { $0?.event.isRefusal == true }

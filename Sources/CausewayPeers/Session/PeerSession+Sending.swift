@@ -113,7 +113,7 @@ extension PeerSession {
         }
     }
 
-    /// Answers a question about a peer that left before this task waited: no event follows.
+    /// If the peer left before this task began to wait, ends the wait with an error. No event would end it.
     private func endIfGone(_ peer: PeerIdentity, _ question: Outcomes.Question) {
         if !peers.contains(peer) { outcomes.answer(question, .failure(PeerFailure(.notConnected))) }
     }

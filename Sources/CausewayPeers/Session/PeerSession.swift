@@ -86,7 +86,8 @@ public final class PeerSession: Sendable {
         settings.partialFiles = options.partialFiles
         let (buffer, outcomes) = (EventBuffer(), Outcomes())
         let translator = Translator(buffer, outcomes)
-        // The translator never blocks, so its queue can target the node's queue.
+        // The translator turns the group's events into the session's events. It never blocks, so it can run on the
+        // node's queue.
         let queue = DispatchQueue(label: "causeway.peers.session", target: node.queue)
         let group = PeerGroup(node, settings, queue: queue) { translator.translate($0) }
         let place = WeakGroup(group: group)
@@ -138,11 +139,12 @@ public final class PeerSession: Sendable {
     /// The session's events, in order. The sequence is for one consumer: two consumers get different events.
     ///
     /// While the program does not take events, at most 4 MiB of messages from each member are buffered; then the member
-    /// has to wait. If more than 2,048 discovery events wait, the events of each peer are merged, and the oldest
-    /// refusals are dropped: a peer that was found and lost in the meantime is not reported.
+    /// has to wait. If more than 2,048 discovery events wait, the events of each peer are merged, and a peer that was
+    /// found and lost in the meantime is not reported. Of the ``PeerEvent/refused(_:_:)`` events, the newest 1,024
+    /// remain in this case.
     ///
-    /// The sequence ends when the session is released, and throws ``PeerFailure`` if the service cannot be advertised or browsed.
-    /// Cancellation: the sequence ends; no event is lost, and a new iterator continues.
+    /// The sequence ends when the session is released, and throws ``PeerFailure`` if the service cannot be advertised
+    /// or browsed. Cancellation: the sequence ends; no event is lost, and a new iterator continues.
     public var events: Events { Events(buffer: buffer) }
 
     /// The sequence of events.

@@ -22,8 +22,8 @@ public final class PeerWriter: Sendable {
             }?.resume()
         }
 
-        /// Returns at the next change. Returns at once if there was a change since the previous wait. Ends early if the
-        /// task is cancelled.
+        /// Returns when ``raise()`` is called. Returns at once if it was called since the previous wait. Ends early if
+        /// the task is cancelled.
         func wait() async {
             await withTaskCancellationHandler {
                 await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
@@ -64,7 +64,7 @@ public final class PeerWriter: Sendable {
             let count = try stream.write(Data(rest.prefix(65_536)))
             rest = rest.dropFirst(count)
             guard count == 0 else { continue }
-            // A stream that has ended gets no space. It has a failure if it failed since the write began.
+            // A stream that has ended never gets space. If it failed since this write began, throw its failure.
             guard !stream.hasEnded else { throw stream.failure ?? PeerFailure(.invalid, "the stream is finished") }
             await signal.wait()
         }
@@ -96,7 +96,7 @@ public final class PeerReader: AsyncSequence, Sendable {
     /// Returns an iterator. The sequence is for one consumer: each byte is delivered once.
     public func makeAsyncIterator() -> Iterator {
         let inbox = Inbox()
-        // One signal is enough: the consumer takes all arrived bytes.
+        // Keep only one signal that bytes have arrived: after a signal, the consumer takes all arrived bytes.
         let (signals, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         stream.start { event in
             inbox.add(event)
@@ -164,7 +164,7 @@ public final class PeerReader: AsyncSequence, Sendable {
                     stream.close()
                     throw failure
                 case nil:
-                    // Without a signal, the task was cancelled.
+                    // The sequence of signals ends only if the task was cancelled.
                     guard await signals.next(isolation: actor) != nil else { return nil }
                 }
             }

@@ -7,7 +7,7 @@ struct ActionsAfterClose<Element: Sendable>: Sendable {
 
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// Records that the owner was asked to close sockets, and adds the actions that must wait for this.
+    /// Records a request to close sockets, and adds the actions that must wait until these sockets are closed.
     mutating func begin(then actions: [Element] = []) {
         closingCount += 1
         waiting += actions

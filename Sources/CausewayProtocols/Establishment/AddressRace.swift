@@ -70,8 +70,8 @@ package struct AddressRace: Sendable {
         return (range, admit(at: now))
     }
 
-    /// Adds candidates whose order the owner has chosen, for example if the endpoint is an address. The candidates join
-    /// the race immediately.
+    /// Adds candidates in the order that the caller has chosen, for example if the endpoint is an address. The
+    /// candidates join the race immediately.
     package mutating func given(_ count: Int, at now: Duration) -> [Step] {
         hasBegun = true
         unsettled = []

@@ -13,7 +13,7 @@ package struct AttemptRace: Sendable {
         case start(Candidate)
         /// Call ``advance(to:)`` at this time.
         case wake(at: Duration)
-        /// Stop these attempts: another attempt won, or the owner skipped them.
+        /// Stop these attempts, because another attempt won or the caller skipped them.
         case abandon([Candidate])
         case win(Candidate)
         /// All candidates failed and no more will join.

@@ -58,9 +58,9 @@ struct FramerInput: Sendable {
 
     /// Records that a message from the stage below is complete.
     private mutating func appendEnd(_ metadata: [any StageMetadata]) {
-        // While a decision waits for more bytes, it ignores empty messages. So keep only one of several empty messages
-        // in a row: otherwise a peer could fill the memory with empty messages, or use up the capacity for the awaited
-        // bytes.
+        // The framer may have decided to deliver or skip bytes that have not arrived yet. Such a decision ignores empty
+        // messages, so keep only one of several empty messages in a row. Otherwise a peer could fill the memory with
+        // empty messages, or leave no capacity for the missing bytes.
         guard sinceEnd > 0 || decisions.isEmpty || ends.last?.count != 0 else { return }
         ends.append((sinceEnd, metadata))
         sinceEnd = 0

@@ -85,9 +85,9 @@ struct FramerOutput: Sendable {
 
     mutating func removeAll() { self = FramerOutput() }
 
-    /// Sends the collected output to the stage below. If the framer wrote the output for part of a message, the sent
-    /// message ends only when the program's message ends. Other output becomes a separate message, unless a message
-    /// has begun.
+    /// Sends the framer's collected output to the stage below. If the framer wrote it for a part of the program's
+    /// message, the message to the stage below ends only when the program's message ends. If the framer wrote it for no
+    /// message, the output becomes a separate message, unless a message to the stage below has begun.
     private mutating func endDraft(as message: MessageChunk?) {
         guard var chunk = draft.take() else {
             // The framer wrote nothing for the message's final part, but the message must still end.

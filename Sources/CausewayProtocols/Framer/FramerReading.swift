@@ -3,8 +3,8 @@ struct FramerReading: Sendable {
     /// The windows (views of the input) that the framer has read without moving the cursor.
     private enum Look {
         case none
-        /// - Parameter passesThrough: Whether all input is passed through as soon as the framer has moved the cursor
-        ///   for each window.
+        /// - Parameter passesThrough: Whether all further input is passed to the stage above after the pending reads.
+        ///   The framer ends each read by moving the cursor.
         case pending(windows: Int, passesThrough: Bool)
     }
 
@@ -24,8 +24,8 @@ struct FramerReading: Sendable {
     private var hasNewInput = false
     /// The number of bytes that the next call waits for.
     private var wanted = 0
-    /// The largest number of bytes that the framer requested since the latest input call and that a window did not
-    /// have.
+    /// The largest minimum that the framer requested since the latest input call, for reads that had fewer bytes than
+    /// this minimum.
     private var unmet = 0
     /// The input's progress when the latest call began.
     private var progressBefore: UInt64 = 0
@@ -114,15 +114,16 @@ struct FramerReading: Sendable {
         }
     }
 
-    /// Handles the end of a call: clears the windows that the framer has read, and begins a pass-through that was
-    /// waiting.
+    /// Handles the end of a call: forgets the framer's reads for which it did not move the cursor. If the framer has
+    /// requested that all further input is passed to the stage above, this begins now.
     mutating func endLook() {
         guard case .pending(_, let passesThrough) = look else { return }
         look = .none
         if passesThrough { input.passThrough() }
     }
 
-    /// Passes all further input to the stage above, as soon as the framer has moved the cursor for each window.
+    /// Passes all further input to the stage above. If the framer has read input, this begins when the framer has moved
+    /// the cursor once for each read.
     mutating func passThrough() {
         switch look {
         case .none: input.passThrough()

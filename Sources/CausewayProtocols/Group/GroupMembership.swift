@@ -76,7 +76,7 @@ package struct GroupMembership: Sendable {
     }
 
     /// The failure of a group that had a suitable interface but could not be joined on any; `nil` if there is no such
-    /// group. One such group fails the whole connection group, because the program relies on all its groups.
+    /// group. With one such group, the whole connection group has failed, because the program relies on all its groups.
     package var failure: Failure? {
         for position in groups.indices {
             guard let failure = failures[position], !joined.contains(where: { $0.group == position }) else { continue }
@@ -90,7 +90,7 @@ package struct GroupMembership: Sendable {
         joined.filter { $0.group == group }.map(\.interface)
     }
 
-    /// Removes and returns all memberships, which the owner must leave.
+    /// Removes and returns all memberships. The caller must end them.
     package mutating func leaveAll() -> [Membership] {
         defer { joined = [] }
         return joined

@@ -46,8 +46,8 @@ struct HTTP1BodyReader: Sendable {
         }
     }
 
-    /// Counts content that the machine's owner delivers directly, without passing it through the machine. Returns the
-    /// number of content bytes among the next `count` bytes.
+    /// Counts content that the caller delivers directly, without passing it through this decoder. Returns the number of
+    /// content bytes among the next `count` bytes.
     mutating func bypass(_ count: Int) -> Int {
         let share: Int
         switch length {

@@ -35,7 +35,7 @@ package struct HTTP1Client: Sendable {
 
     /// Whether the connection waits for a request.
     package var isIdle: Bool { phase == .idle && reader.awaitsInput }
-    /// Whether the owner has taken the last event.
+    /// Whether the caller has taken the final event, or ``handOver()`` has returned `true`.
     package var hasEnded: Bool { phase == .ended || phase == .upgraded }
     /// Whether the whole request body has been added to the output.
     package var hasSentRequest: Bool { sender.hasSentRequest }
@@ -45,7 +45,7 @@ package struct HTTP1Client: Sendable {
     package var dropsBody: Bool { sender.dropsBody }
     /// The time at which to call ``advance(to:)``; `nil` if no call is needed.
     package var deadline: Duration? { sender.holdDeadline }
-    /// The number of bytes that the machine accepts now.
+    /// The number of bytes that may be passed to ``received(_:)`` now.
     package var inputRoom: Int { hasEnded ? 0 : max(0, Self.inputLimit - reader.count) }
     /// Whether ``takeOutput()`` returns bytes.
     package var hasOutput: Bool { sender.hasOutput }
@@ -54,7 +54,7 @@ package struct HTTP1Client: Sendable {
     /// The number of response content bytes delivered so far.
     package var receivedCount: Int { reader.received }
 
-    /// Ends the connection immediately. The machine sends nothing more.
+    /// Ends the connection immediately. No more bytes are sent.
     package mutating func abort() {
         sender.removeOutput()
         close(.aborted)
@@ -78,9 +78,9 @@ package struct HTTP1Client: Sendable {
 extension HTTP1Client {
     /// Sends a request head. Send the body afterwards, unless `length` is ``HTTP1BodyLength/none``.
     ///
-    /// The machine adds `Content-Length` or `Transfer-Encoding`. If the head has `Expect: 100-continue`, the machine
-    /// holds the body back until the server responds with status 100, for at most ``Configuration/continueTimeout``
-    /// (RFC 9110 §10.1.1, §15.2.1).
+    /// This method adds `Content-Length` or `Transfer-Encoding`. If the head has `Expect: 100-continue`, the body is
+    /// held back until the server responds with status 100, for at most ``Configuration/continueTimeout`` (RFC 9110
+    /// §10.1.1, §15.2.1).
     ///
     /// - Parameters:
     ///   - length: The body length.
@@ -159,11 +159,12 @@ extension HTTP1Client {
 // MARK: - Receiving
 
 extension HTTP1Client {
-    /// Adds received bytes. The machine keeps the slice until it is decoded. Call ``nextEvent(atMost:)`` afterwards.
+    /// Adds received bytes, which are stored without a copy until they are decoded. Call ``nextEvent(atMost:)``
+    /// afterwards.
     package mutating func received(_ bytes: ArraySlice<UInt8>) {
         switch phase {
         case .closing, .ended: break
-        // After an upgrade the owner uses the stream, but can still take input from the machine.
+        // After an upgrade the caller uses the stream itself, but can still take bytes that were added here.
         case .idle, .head, .body, .upgraded: reader.append(bytes)
         }
     }
@@ -189,8 +190,8 @@ extension HTTP1Client {
         }
     }
 
-    /// Counts content that the owner delivers directly, without passing it through the machine. This saves copies. Call
-    /// ``nextEvent(atMost:)`` afterwards.
+    /// Counts content that the caller delivers directly, without passing it to ``received(_:)``. Direct delivery saves
+    /// copies. Call ``nextEvent(atMost:)`` afterwards.
     ///
     /// - Parameter count: The number of newly arrived bytes.
     /// - Returns: How many of these bytes are content; 0 if the body is chunked, or if earlier bytes are not decoded
@@ -203,9 +204,10 @@ extension HTTP1Client {
     ///   closure alert. A body delimited by the end of the connection is then incomplete (RFC 9112 §9.8).
     package mutating func inputEnded(isClean: Bool = true) { reader.end(isClean: isClean) }
 
-    /// Ends the machine during a response body that is delimited by the end of the connection, so that the owner can
-    /// use the stream. No event follows; ``takeRemainingInput()`` has the undelivered bytes. Returns `false` if the
-    /// body is delimited in another way, or if the request is not complete.
+    /// Ends the use of HTTP during a response body that is delimited by the end of the connection. The caller can then
+    /// use the stream. No event follows; ``takeRemainingInput()`` has the undelivered bytes.
+    ///
+    /// Returns `false`, without an effect, if the body is delimited in another way, or if the request is not complete.
     package mutating func handOver() -> Bool {
         guard phase == .body, reader.bodyEndsWithConnection, hasSentRequest else { return false }
         phase = .upgraded

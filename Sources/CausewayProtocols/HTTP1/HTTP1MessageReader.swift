@@ -85,7 +85,7 @@ struct HTTP1MessageReader: Sendable {
         try body.next(&input, atMost: limit)
     }
 
-    /// Counts content that the machine's owner delivers directly, without passing it through the machine.
+    /// Counts content that the caller delivers directly, without passing it through this reader.
     ///
     /// - Returns: The number of content bytes among the next `count` bytes; 0 if earlier bytes are not decoded yet.
     mutating func bypass(_ count: Int) -> Int { awaitsInput ? body.bypass(count) : 0 }

@@ -38,13 +38,13 @@ package struct HTTP1Server: Sendable {
 
     /// Whether the connection waits for the first byte of a request.
     package var isIdle: Bool { phase == .head && !reader.headHasBegun && reader.awaitsInput }
-    /// Whether the owner has taken the last event.
+    /// Whether the caller has taken the final event.
     package var hasEnded: Bool { phase == .ended || phase == .upgraded }
     /// Whether the client waits for status 100 before it sends the body (RFC 9110 §10.1.1). Call ``inform(_:)`` with that status.
     package var awaitsContinue: Bool { exchange.awaitsContinue }
     /// Whether the messages so far permit the connection to persist after the current response.
     package var persists: Bool { exchange.persists }
-    /// The number of bytes that the machine accepts now.
+    /// The number of bytes that may be passed to ``received(_:)`` now.
     package var inputRoom: Int { hasEnded ? 0 : max(0, Self.inputLimit - reader.count) }
     /// Whether the connection waits for a request head or for the rest of one.
     package var awaitsHead: Bool { phase == .head }
@@ -67,7 +67,7 @@ package struct HTTP1Server: Sendable {
         if phase == .head, !reader.headHasBegun, reader.isEmpty { close(nil) }
     }
 
-    /// Ends the connection immediately. The machine sends nothing more.
+    /// Ends the connection immediately. No more bytes are sent.
     package mutating func abort() {
         output = ByteChain()
         close(.aborted)
@@ -117,11 +117,12 @@ package struct HTTP1Server: Sendable {
 // MARK: - Receiving
 
 extension HTTP1Server {
-    /// Adds received bytes. The machine keeps the slice until it is decoded. Call ``nextEvent(atMost:)`` afterwards.
+    /// Adds received bytes, which are stored without a copy until they are decoded. Call ``nextEvent(atMost:)``
+    /// afterwards.
     package mutating func received(_ bytes: ArraySlice<UInt8>) {
         switch phase {
         case .closing, .ended: break
-        // After an upgrade the owner uses the stream, but can still take input from the machine.
+        // After an upgrade the caller uses the stream itself, but can still take bytes that were added here.
         case .head, .body, .waiting, .draining, .upgrading, .upgraded: reader.append(bytes)
         }
     }
@@ -238,9 +239,9 @@ extension HTTP1Server {
 
     /// Sends the response head. Send the body afterwards, unless `length` is ``HTTP1BodyLength/none``.
     ///
-    /// The machine adds `Content-Length` or `Transfer-Encoding`, and `Connection`. If the response has no body (RFC
-    /// 9110 §6.4.1), the machine discards the content, so a program can handle HEAD like GET. HTTP/1.0 clients do not
-    /// support the chunked coding. For them, the end of the connection delimits the body instead.
+    /// This method adds `Content-Length` or `Transfer-Encoding`, and `Connection`. If the response has no body (RFC
+    /// 9110 §6.4.1), the content is discarded, so a program can handle HEAD like GET. HTTP/1.0 clients do not support
+    /// the chunked coding. For them, the end of the connection delimits the body instead.
     ///
     /// - Throws: ``HTTP1Failure/unwritable(_:)`` or ``HTTP1Failure/misuse(_:)``. The connection state is then
     ///   unchanged.

@@ -30,7 +30,7 @@ struct HTTP1ServerExchange: Sendable {
 
     // MARK: The request
 
-    /// Begins with a request.
+    /// Begins an exchange with a request that was received.
     ///
     /// - Returns: The length of the request body.
     /// - Throws: ``HTTP1Failure``, if the request is invalid or its length is ambiguous. The state is then unchanged.

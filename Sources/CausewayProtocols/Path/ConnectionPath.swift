@@ -127,8 +127,8 @@ extension NetworkModel {
             gateways: carrier.isLoopback ? [] : gateways(on: carrier.index), hasNameServers: !nameServers.isEmpty)
     }
 
-    /// Returns the interface that sends the packets; `nil` if there is none. Sets `strays` if the packets leave over
-    /// `home` only when the socket is bound to that interface.
+    /// Returns the interface that sends the connection's packets; `nil` if there is none. `home` is the interface with
+    /// the local address. Sets `strays` to `true` if packets leave over `home`, but only if the socket is bound to it.
     private func carrier(of connection: FollowedConnection, _ home: Interface, _ strays: inout Bool) -> Interface? {
         let asked = question(connection)
         if case .route(let route, let hop) = route(for: asked) {

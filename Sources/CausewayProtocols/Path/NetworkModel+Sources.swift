@@ -73,8 +73,8 @@ struct SourceScore {
             assigned.flags.isDisjoint(with: [.deprecated, .optimistic]) ? 1 : 0,  // Rule 3: no deprecated address
             isOutgoing ? 1 : 0,  // Rule 5: an address of the outgoing interface
             source.policyLabel == destination.policyLabel ? 1 : 0,  // Rule 6: equal labels
-            // The reverse of rule 7: Linux prefers public addresses unless it is configured to prefer temporary
-            // addresses.
+            // This reverses rule 7 of RFC 6724 §5: Linux prefers public addresses unless it is configured to prefer
+            // temporary addresses.
             assigned.flags.contains(.temporary) ? 0 : 1,
             common,  // Rule 8: the longest common prefix
         ]

@@ -7,21 +7,23 @@ package struct PathWay: Equatable, Sendable {
     package var family: InternetAddress.Family
     /// The router; `nil` if the destinations are on the link.
     package var gateway: InternetAddress?
-    /// The source address for packets; `nil` for a way to all destinations, because the source address then depends on
-    /// the destination.
+    /// The source address for packets; `nil` if this value is for all destinations, because the source address then
+    /// depends on the destination.
     package var source: InternetAddress?
     /// The route metric. A lower metric is preferred.
     package var metric: UInt32
-    /// Whether the kernel selects this way for an unbound socket. For any other way the socket must be bound to the interface.
+    /// Whether the kernel selects this interface and router for an unbound socket. If not, the socket must be bound to
+    /// the interface.
     package var isKernelChoice: Bool
 }
 
 extension NetworkModel {
-    /// Returns the permitted ways to a destination, over interfaces that carry packets. The kernel's choice comes
-    /// first; but it comes last if it uses an interface without the source address that the program chose. The other
-    /// ways are sorted by metric.
+    /// Returns the interfaces that can be used to reach a destination, with routers and source addresses. Only
+    /// permitted interfaces that carry packets are included. The kernel's choice comes first. If its interface lacks
+    /// the source address that the program chose, the kernel's choice comes last. The other interfaces are sorted by
+    /// metric.
     ///
-    /// Each interface occurs once. Connection establishment tries these ways in parallel: bind each attempt to its
+    /// Each interface occurs once. Connection establishment tries the interfaces in parallel: bind each attempt to its
     /// interface, except the attempt for the kernel's choice.
     package func ways(to destination: InternetAddress, _ constraints: PathConstraints) -> [PathWay] {
         guard constraints.family == nil || constraints.family == destination.family else { return [] }
@@ -33,8 +35,8 @@ extension NetworkModel {
         return strays(own, from: question.source) ? others + ways : ways + others
     }
 
-    /// Returns the best way to a destination: the first of ``ways(to:_:)``. Does not compute the other ways if the
-    /// kernel's choice is usable.
+    /// Returns the best interface for a destination, with its router: the first result of ``ways(to:_:)``. Does not
+    /// compute the other results if the kernel's choice is usable.
     func bestWay(to destination: InternetAddress, _ constraints: PathConstraints) -> PathWay? {
         guard constraints.family == nil || constraints.family == destination.family else { return nil }
         let question = constraints.question(to: destination.isUnspecified ? .loopback(destination.family) : destination)
@@ -43,8 +45,8 @@ extension NetworkModel {
         return ways(to: destination, constraints).first
     }
 
-    /// Returns the way that the kernel chooses; `nil` if its interface cannot be used or is not permitted. `isOnly` is
-    /// `true` if no other way is possible.
+    /// Returns the interface and router that the kernel chooses; `nil` if this interface cannot be used or is not
+    /// permitted. `isOnly` is `true` if the packets cannot take another interface.
     private func kernelChoice(_ question: RouteQuestion, _ constraints: PathConstraints) -> (
         way: PathWay?, isOnly: Bool
     ) {
@@ -107,7 +109,8 @@ extension NetworkModel {
         interface(index: way.interface.index).map { $0.isCarrying && constraints.permits($0) } ?? false
     }
 
-    /// Returns the permitted ways to all destinations over interfaces that carry packets. The best way comes first.
+    /// Returns the interfaces that can be used for all destinations, with their routers. Only permitted interfaces that
+    /// carry packets are included. The best interface comes first.
     package func waysToEverywhere(_ constraints: PathConstraints) -> [PathWay] {
         let both: [InternetAddress.Family] = [.ipv4, .ipv6]
         let families = both.filter { constraints.family == nil || constraints.family == $0 }
@@ -122,8 +125,8 @@ extension NetworkModel {
         }.map(\.element.way)
     }
 
-    /// Returns the ways in the kernel's preference order. Routes for a half or a quarter of the Internet count only if
-    /// together they cover the whole Internet.
+    /// Returns the interfaces that have a default route, in the kernel's preference order. VPNs split the default
+    /// route: routes for parts of the Internet count only if together they cover the whole Internet.
     private func broadWays(_ family: InternetAddress.Family, _ constraints: PathConstraints) -> [PathWay] {
         let policy = policy(family)
         var question = constraints.question(to: Self.parts(family)[0])
@@ -177,7 +180,7 @@ extension NetworkModel {
 }
 
 extension RouteTable {
-    /// Whether a broad route for this address uses the interface.
+    /// Whether the interface is used by a route that contains this address and covers a large part of the Internet.
     fileprivate func leads(_ address: InternetAddress, over index: Int) -> Bool {
         broad.contains { route in
             route.destination.contains(address)
@@ -191,7 +194,7 @@ extension InternetAddress {
 }
 
 extension NWInterface.InterfaceType {
-    /// Ranks interface types for ways with equal metric; the lowest rank wins.
+    /// Ranks interface types, to choose between interfaces whose routes have the same metric. The lowest rank wins.
     var rank: Int {
         switch self {
         case .wiredEthernet: 0

@@ -36,7 +36,7 @@ package struct PathTracker: Sendable {
     }
 
     /// Clears the properties whose changes cause no path report: better paths are reported separately, and `strays` is
-    /// internal.
+    /// only for internal use.
     private static func visible(_ path: ConnectionPath) -> ConnectionPath {
         var path = path
         (path.hasBetter, path.strays) = (false, false)

@@ -10,7 +10,7 @@ struct ConnectAuthentication: Sendable {
 
     /// The scheme name in lower case.
     let scheme: String
-    /// The question that the owner has not taken yet.
+    /// The request for the next authentication message that the caller has not taken yet.
     private var question: TunnelQuestion?
     /// The token from a 407 response whose content has not arrived yet.
     private var token: [UInt8]?
@@ -33,7 +33,8 @@ struct ConnectAuthentication: Sendable {
         return true
     }
 
-    /// Asks the owner to answer the token. Called when the connection is ready for the next request.
+    /// Asks the caller for the message that answers the proxy's token. Call this method when the connection is ready
+    /// for the next request.
     mutating func ask() { question = TunnelQuestion(token: token.take()) }
 
     mutating func takeQuestion() -> TunnelQuestion? { question.take() }

@@ -165,14 +165,15 @@ package struct ConnectHandshake: TunnelHandshake {
                 refused?(ProxyRefusal(challenges: answered, hadCredential: true))
                 return .failed(.tunnelDenied)
             }
-            // Any other response, even from the server, shows that the proxy has accepted the credential.
+            // A response that is no refusal by the proxy, even a response from the server, shows that the proxy has
+            // accepted the credential.
             guard request.purpose == .tunnel else {
                 isAccepted = true
                 return nil
             }
             return Self.refusal(response.status)
-        // If the proxy has accepted the credential, the content is discarded and only the owner's time limit bounds the
-        // content.
+        // If the proxy has accepted the credential, the content is discarded. Only the caller's timeout then limits its
+        // length.
         case .content: return isAccepted || client.receivedCount <= Self.contentLimit ? nil : .failed(.tunnelDenied)
         case .finished(_, let reuse):
             guard isAccepted else { return next() }

@@ -40,7 +40,8 @@ package struct ProxyRule: Hashable, Sendable {
 
     /// Splits off the port. More than one colon without brackets means an IPv6 address.
     static func split(_ word: String) -> (host: Substring, port: UInt16?)? {
-        // Compare bytes, not characters: a delimiter and a combining mark after it form one different character.
+        // Compare bytes, not characters: a delimiter and a combining mark after it form one character, which does not
+        // equal the delimiter.
         let bytes = word.utf8
         if bytes.first == UInt8(ascii: "[") {
             guard let end = bytes.firstIndex(of: UInt8(ascii: "]")) else { return nil }

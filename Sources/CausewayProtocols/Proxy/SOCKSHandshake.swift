@@ -60,8 +60,8 @@ package struct SOCKSHandshake: TunnelHandshake {
 
     /// Requests a UDP association (RFC 1928 §7). The association exists as long as the connection to the proxy is open.
     ///
-    /// - Parameter isIPv6: The datagrams' address family. Their source address is not known yet, so the request
-    ///   contains zeros.
+    /// - Parameter isIPv6: Whether the datagrams use IPv6. The client does not know their source address yet, so the
+    ///   address and the port in the request are zeros.
     package init(associatingOverIPv6 isIPv6: Bool, credential: TunnelCredential?) {
         let unknown: InternetAddress = isIPv6 ? .ipv6(IPv6Address(high: 0, low: 0)) : .ipv4(IPv4Address(bits: 0))
         (command, destination, self.credential) = (3, TunnelDestination(.address(unknown), port: 0), credential)

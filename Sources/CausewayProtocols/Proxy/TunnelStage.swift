@@ -8,10 +8,11 @@ package protocol TunnelHandshake: Sendable {
     /// Removes the proxy's messages from the front of `bytes` and returns the next step. After ``TunnelStep/open`` the remaining bytes come
     /// from the destination.
     mutating func received(_ bytes: inout ByteChain) -> TunnelStep
-    /// Returns the handshake's pending question, if there is one. Returns each question only once. The stage calls this
-    /// method after each message.
+    /// Returns the handshake's pending request for an authentication message, if there is one. Returns each request
+    /// only once. The stage calls this method after each message.
     mutating func takeQuestion() -> TunnelQuestion?
-    /// Continues with the answer to a question: a field value, or `nil` if there is none.
+    /// Continues the handshake with an authentication message: the value of the field `Proxy-Authorization`, or `nil`
+    /// if no message could be created.
     mutating func answered(_ value: String?) -> TunnelStep
 }
 
@@ -20,8 +21,9 @@ extension TunnelHandshake {
     package mutating func answered(_ value: String?) -> TunnelStep { .wait }
 }
 
-/// Requests the next message in an authentication that takes several messages, such as Negotiate or NTLM. The stack's
-/// owner answers with ``TunnelStage/answered(_:)``, possibly later, because making a message can take time.
+/// Requests the next message in an authentication that takes several messages, such as Negotiate or NTLM. The code that
+/// runs the stack answers with ``TunnelStage/answered(_:)``. The answer may come later, because creating a message can
+/// take time.
 package struct TunnelQuestion: StageEvent, Equatable {
     /// The proxy's message; `nil` before the first message.
     package var token: [UInt8]?
@@ -49,7 +51,7 @@ package struct TunnelStage: ProtocolStage {
     private var outbound = MessageChunkQueue()
     /// Whether the destination has ended its sending direction.
     private var inboundEnded = false
-    /// The question that the owner has not taken yet.
+    /// The handshake's request for an authentication message, until ``nextEvent()`` has returned it.
     private var question: TunnelQuestion?
     private var isAsking = false
 
@@ -66,7 +68,7 @@ package struct TunnelStage: ProtocolStage {
         take(handshake?.begin() ?? .wait)
     }
 
-    /// Performs a step that does not depend on the proxy's bytes.
+    /// Performs a step of the handshake that was not caused by bytes from the proxy.
     private mutating func take(_ step: TunnelStep) {
         switch step {
         case .wait, .open: break
@@ -86,8 +88,8 @@ package struct TunnelStage: ProtocolStage {
 
     package mutating func nextEvent() -> (any StageEvent)? { question.take() }
 
-    /// Continues the handshake with the answer to a ``TunnelQuestion``: a field value, or `nil` if there is none. Has
-    /// no effect without a question.
+    /// Continues the handshake with the answer to a ``TunnelQuestion``: the value of the field `Proxy-Authorization`,
+    /// or `nil` if no message could be created. If the handshake waits for no answer, the call has no effect.
     package mutating func answered(_ value: String?) {
         guard phase == .opening, isAsking else { return }
         (isAsking, question) = (false, nil)
@@ -125,8 +127,8 @@ package struct TunnelStage: ProtocolStage {
     private mutating func listen(_ chunk: MessageChunk) {
         words.append(chunk.bytes)
         if isAsking {
-            // The proxy must send nothing before the next request. If it ends the stream or fills the buffer, the
-            // handshake fails.
+            // The client is preparing its next request, and until then the proxy must send nothing. If the proxy ends
+            // the stream or fills the receive buffer, the handshake fails.
             if chunk.isFinal || words.count >= Self.handshakeLimit { fail(Failure.tunnelBroken) }
             return
         }
@@ -177,7 +179,7 @@ package struct TunnelStage: ProtocolStage {
         isClosing = true
         question = nil
         switch phase {
-        // Nothing is sent to the proxy: perhaps the stages below are not connected to it yet.
+        // Close without a message to the proxy, because the stages below may not be connected to it yet.
         case .idle, .opening, .ready: phase = .closed
         case .closed, .failed: break
         }

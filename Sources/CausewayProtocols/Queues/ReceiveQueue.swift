@@ -7,7 +7,8 @@ internal import DequeModule
 /// protocols consist of many messages.
 package struct ReceiveQueue: Sendable {
     package enum Demand: Equatable, Sendable {
-        /// At least `minimum` bytes (fewer only if the message ends earlier) and at most `maximum`.
+        /// The receive call takes at most `maximum` bytes. It waits for at least `minimum` bytes, or for the message's
+        /// end.
         case bytes(minimum: Int, maximum: Int)
         /// A complete message of any length, up to ``ReceiveQueue/messageLimit``.
         case message
@@ -46,7 +47,7 @@ package struct ReceiveQueue: Sendable {
     }
 
     package var hasDemand: Bool { !demands.isEmpty }
-    /// The oldest pending receive call's demand.
+    /// The amount of content for which the oldest pending receive call waits.
     package var oldest: Demand? { demands.first }
 
     /// The number of bytes still needed to satisfy the oldest receive call in full: a size hint for the next read.

@@ -2,7 +2,7 @@ internal import CausewayMachines
 internal import DequeModule
 internal import Synchronization
 
-/// The progress of one message. Messages that must wait for this message share the ticket.
+/// The progress of one message. Other messages that must wait for this message refer to the same object.
 package final class MessageTicket: Sendable {
     package enum Progress: UInt8, Sendable { case unfinished, sent, failed }
 
@@ -24,7 +24,8 @@ package final class MessageTicket: Sendable {
 package struct SendQueue<Payload: Sendable>: Sendable {
     package struct Entry: Sendable {
         package var payload: Payload
-        /// Identifies the entry's message; `nil` for a complete message without options.
+        /// Identifies the message to which this part belongs; `nil` for a complete message without options, such as a
+        /// priority or a deadline.
         package var ticket: MessageTicket?
         package var endsMessage: Bool
         package var priority: Double
@@ -78,7 +79,7 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         entries.append(entry)
     }
 
-    /// Returns the next step; `nil` if nothing can be sent now.
+    /// Returns the next message part to send or to report as failed; `nil` if there is none now.
     package mutating func next(at now: @autoclosure () -> Duration) -> Step? {
         if entriesWithOptions == 0, open == nil { return entries.popFirst().map { .send($0) } }
         guard let step = chooseByWishes(at: now()) else { return nil }
@@ -144,8 +145,8 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         }
         if let step = chooseLost() ?? chooseHopeless(at: now) { return step }
         var best: Int?
-        // The check whether an entry is eligible looks at all earlier entries, so check only entries that would be
-        // chosen.
+        // The check whether a queued entry may be sent looks at all entries before it. So check only entries with a
+        // higher priority than the best entry found so far.
         for index in entries.indices where best.map({ entries[index].priority > entries[$0].priority }) ?? true {
             if isEligible(at: index) { best = index }
         }
@@ -165,7 +166,7 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         return nil
     }
 
-    /// Fails the next part of a message whose earlier part failed.
+    /// Removes and returns the next part of a message of which an earlier part has failed. This part then fails too.
     private mutating func chooseLost() -> Step? {
         guard !lost.isEmpty else { return nil }
         for (index, entry) in entries.enumerated() {

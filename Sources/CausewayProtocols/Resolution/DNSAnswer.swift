@@ -32,7 +32,7 @@ package enum DNSFailure: Error, Hashable, Sendable {
     case code(UInt16)
     /// There is no route to any server.
     case unreachable
-    /// The servers' hosts rejected the packets, because no program listens on the port.
+    /// The servers' hosts rejected the packets, because no program listens on the DNS server's port.
     case connectionRefused
     /// The answer is too long for a datagram, and the server does not answer over TCP.
     case truncated

@@ -2,8 +2,8 @@
 struct DNSAttempt: Equatable {
     var server: DNSServer
     var round: Int
-    /// Whether the attempt only tries another form of the query. Such an attempt is skipped if the server has answered
-    /// or cannot be reached.
+    /// Whether the attempt only repeats the query in another form, for example without EDNS. Such an attempt is skipped
+    /// if the server has answered or cannot be reached.
     var isSpare = false
 }
 
@@ -23,8 +23,8 @@ struct DNSAttemptPlan {
     /// Repeats the latest attempt.
     mutating func stepBack() { position = max(0, position - 1) }
 
-    /// Removes a server's spare attempts after it has answered or turned out to be unreachable: another form of the
-    /// query, for example without EDNS, would not help.
+    /// Removes the attempts that only repeat the query to this server in another form, for example without EDNS. Called
+    /// after the server has answered or could not be reached: another form would not help.
     mutating func dropSpares(of server: DNSServer) {
         let left = attempts.dropFirst(position).filter { !$0.isSpare || $0.server != server }
         attempts = attempts.prefix(position) + left

@@ -62,8 +62,8 @@ extension DNSClient {
         /// The query of each pending question.
         private var queries: [QuestionID: UInt64] = [:]
 
-        /// Adds a question. Returns the query that already asks the same question. If there is none, returns `nil`; the
-        /// question then begins a query, which has the question's number.
+        /// Adds a question. Returns the pending query that already asks the same question. Returns `nil` if there is
+        /// none; the caller then starts a query, and gives it the question's number.
         mutating func add(_ id: QuestionID, _ question: DNSQuestion, in partition: UInt64) -> UInt64? {
             let key = Key(question, partition)
             let known = open[key]
@@ -82,7 +82,7 @@ extension DNSClient {
             if open[key] == query { open[key] = nil }
         }
 
-        /// Lets no further question join the pending queries.
+        /// Prevents new questions from joining the pending queries.
         mutating func closeAll() { open = [:] }
     }
 

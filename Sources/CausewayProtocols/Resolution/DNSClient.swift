@@ -14,7 +14,7 @@ package struct DNSClient: ~Copyable {
         /// Send these bytes. Pass a response with the same message ID to ``received(_:for:at:)``. For TCP the bytes do not include the
         /// length prefix.
         case send(ExchangeID, [UInt8], id: UInt16, to: DNSServer, over: DNSCarrier)
-        /// The exchange is over. Ignore later responses to its message.
+        /// The client no longer waits for a response to this message. Ignore later responses.
         case forget(ExchangeID)
         case answer(QuestionID, DNSAnswer)
     }
@@ -24,8 +24,8 @@ package struct DNSClient: ~Copyable {
     /// The maximum number of pending messages. Message IDs have only 16 bits; if many are in use, a forged response is more likely to
     /// match.
     static let exchangeLimit = 4_096
-    /// The maximum number of messages sent before the first response. The usual socket buffers on servers and on this
-    /// host hold little more; messages above this number could be lost.
+    /// The maximum number of messages sent before the first response. Socket buffers of the usual size, on servers and
+    /// on this host, have room for only a few more messages. Further messages could be lost.
     package static let burst = 200
     /// If no response arrives during this time, the next burst is sent. By then the earlier messages have been processed or lost.
     package static let pause: Duration = .milliseconds(100)
@@ -35,7 +35,8 @@ package struct DNSClient: ~Copyable {
     private var queries: [UInt64: DNSQuery] = [:]
     private var exchanges = ExchangeTable()
     private var questions = QuestionIndex()
-    /// Each timer has its query's number. The backlog's timer, which sends the next burst, has the number 0, which no query has.
+    /// Each timer has the number of its query. The number 0, which no query has, marks the timer that sends the next
+    /// burst of waiting queries.
     private var timers = TimerHeap<UInt64>()
     private var lastID: UInt64 = 0
     private var backlog = Backlog()
@@ -100,13 +101,14 @@ package struct DNSClient: ~Copyable {
     /// Reports that the message could not be sent, or that the server's host refused it.
     package mutating func failed(_ exchange: ExchangeID, because failure: DNSFailure, at now: Duration) -> [Action] {
         guard let lost = exchanges[exchange] else { return [] }
-        // If only the TCP connection failed, the server has responded over UDP.
+        // Unless the settings require TCP, the client uses TCP only after the server has responded over UDP. A failed
+        // TCP connection then does not mean that the server is silent.
         let isStreamOnly = lost.carrier == .tcp && !settings.usesTCP
         if failure != .unreachable, !isStreamOnly { ranking.wasSilent(lost.server, at: now) }
         return giveUp(exchange, because: failure, at: now)
     }
 
-    /// Processes bytes from an exchange's server.
+    /// Processes bytes from the server to which a message was sent.
     ///
     /// A message that does not match the query is ignored, because it may be forged (RFC 5452 §9).
     package mutating func received(_ bytes: [UInt8], for exchange: ExchangeID, at now: Duration) -> [Action] {
@@ -161,7 +163,7 @@ package struct DNSClient: ~Copyable {
         if let timer = query.timer { timers.cancel(timer) }
         let timer = timers.add(at: now + (query.plan.isAtLast ? settings.timeout : patience), id)
         queries[id]?.beganAttempt(until: timer)
-        // If there are too many pending messages, wait only for the response to the latest attempt of each query.
+        // If too many messages are pending, stop waiting for responses to this query's earlier attempts.
         let isCrowded = exchanges.count >= Self.exchangeLimit
         let given = isCrowded ? query.exchanges : []
         for exchange in given { forget(exchange) }
@@ -260,13 +262,14 @@ package struct DNSClient: ~Copyable {
 
     // MARK: Ending
 
-    /// Ends an exchange without an answer and tries the next server immediately.
+    /// Ends the wait for one message's response, because there is no usable response. Tries the next server
+    /// immediately.
     private mutating func giveUp(_ exchange: ExchangeID, because failure: DNSFailure, at now: Duration) -> [Action] {
         guard let lost = forget(exchange) else { return [] }
         let dropsSpares = lost.carrier == .udp || settings.usesTCP
         queries[lost.query]?.failed(at: lost.server, because: failure, dropsSpares: dropsSpares)
-        // If there are no attempts left but a response from another server is pending, wait for that response until its
-        // timeout.
+        // If no attempts are left, but another server's response is pending, wait for that response until the query's
+        // timer fires.
         guard let query = queries[lost.query], !query.onlyAwaitsResponses else { return [.forget(exchange)] }
         return [.forget(exchange)] + askNext(lost.query, at: now)
     }
@@ -304,15 +307,16 @@ package struct DNSClient: ~Copyable {
     }
 
     private mutating func resumeBacklog(upTo limit: Int = burst, at now: Duration) -> [Action] {
-        // While the loop below runs, a query may end immediately, and this method is then called again. Return from
-        // such a call, because the loop continues with the next query.
+        // The loop below may end a query at once. Ending a query calls this method again. Return from that inner call,
+        // because the loop of the outer call continues with the next query.
         guard !backlog.isResuming, !backlog.isEmpty else { return [] }
         backlog.isResuming = true
         defer { backlog.isResuming = false }
         var actions: [Action] = []
         while exchanges.count < limit, let id = backlog.popFirst() {
             guard queries[id] != nil else { continue }
-            // Make a new plan, because some servers may have stopped answering while the query was waiting.
+            // Plan the query's attempts again, because some servers may have stopped answering while the query was
+            // waiting.
             let plan = ranking.makePlan(settings, at: now)
             queries[id]?.replan(plan)
             actions += askNext(id, at: now)

@@ -40,7 +40,7 @@ struct DNSQuery {
 
     mutating func joined(_ asker: DNSClient.QuestionID) { askers.append(asker) }
 
-    /// Removes a question. Returns whether no question waits for the answer any longer.
+    /// Removes a question. Returns whether the query has no questions left.
     mutating func left(_ asker: DNSClient.QuestionID) -> Bool {
         askers.removeAll { $0 == asker }
         return askers.isEmpty
@@ -50,7 +50,8 @@ struct DNSQuery {
 
     mutating func replan(_ plan: DNSAttemptPlan) { self.plan = plan }
 
-    /// Takes the next attempt of the plan. When the timer fires, the time to wait for the attempt's response is over.
+    /// Records that the next attempt of the plan has begun. If no response arrives before `timer` fires, the attempt
+    /// after it begins.
     mutating func beganAttempt(until timer: TimerHeap<UInt64>.ID) {
         plan.advance()
         self.timer = timer
@@ -64,8 +65,8 @@ struct DNSQuery {
 
     /// Records a failed attempt.
     ///
-    /// - Parameter dropsSpares: Whether to skip the server's attempts with other forms of the query, because they would
-    ///   not help either.
+    /// - Parameter dropsSpares: Whether to skip the attempts that only repeat the query to this server in another form,
+    ///   for example without EDNS, because they would fail too.
     mutating func failed(at server: DNSServer, because failure: DNSFailure, dropsSpares: Bool) {
         lost = (server, failure)
         if dropsSpares { plan.dropSpares(of: server) }

@@ -18,7 +18,7 @@ package enum AddressOrigin: Hashable, Sendable {
     /// The hosts file, or a name with a fixed meaning (RFC 6761).
     case host
     case cache
-    /// The cache; the time to live of the cached answer has expired.
+    /// The cache, with an answer whose time to live has expired.
     case expiredCache
     case query(DNSCarrier)
     /// Multicast DNS.
@@ -49,12 +49,12 @@ package struct NameLookup: Sendable {
     /// A name that is queried now.
     private struct Inquiry {
         let name: DNSName
-        /// The families whose answer is pending.
+        /// The address families for which an answer is pending.
         var awaited: Set<Family> = []
-        /// The families to query afterwards, in order.
+        /// The address families to query after all pending answers have arrived, in order.
         var unasked: [Family] = []
 
-        /// Begins the query for the next family when no answer is pending. Returns `nil` if none is left.
+        /// Begins the query for the next address family. Returns `nil` if an answer is pending or no family is left.
         mutating func next() -> Family? {
             guard awaited.isEmpty, !unasked.isEmpty else { return nil }
             let family = unasked.removeFirst()
@@ -170,7 +170,8 @@ package struct NameLookup: Sendable {
                 if step.stops.contains(.notfound) { return end(.notFound) }
             case .ownName:
                 let isOwn = context.ownName.map { $0 == name } ?? false
-                // These addresses always belong to this host. The module nss-myhostname uses the same addresses.
+                // The addresses ::1 and 127.0.0.2 always belong to this host. The module nss-myhostname uses the same
+                // addresses.
                 let own: [InternetAddress] = [.ipv6(.loopback), .ipv4(IPv4Address(bits: 0x7F00_0002))]
                 if isOwn, let actions = use(own, .host) { return actions }
             case .multicast:
@@ -205,7 +206,8 @@ package struct NameLookup: Sendable {
         return first.map { Self.query(name, $0) }
     }
 
-    /// Continues when the current name has answers for all families.
+    /// Called when the current name has an answer for each address family. Ends the lookup, or continues with the next
+    /// name or the next source.
     private mutating func nameEnded() -> [Action] {
         if hasFound { return end(nil) }
         return failures.areOfServers ? dnsEnded() : nextName()

@@ -161,8 +161,8 @@ package struct ResolverCache: Sendable {
         recent.removeAll()
     }
 
-    /// Removes an entry from both halves. Even if ``wanted(_:)`` has just moved the entry to the recent half, that half
-    /// may have become the older half.
+    /// Removes an entry from both halves. An entry that ``wanted(_:)`` has just moved to the recent half can be in the
+    /// older half again: as soon as the recent half is full, it becomes the older half.
     private mutating func remove(_ key: Key) {
         recent.remove(key)
         older.remove(key)

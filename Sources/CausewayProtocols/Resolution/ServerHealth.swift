@@ -3,8 +3,8 @@ struct ServerHealth: Sendable {
     /// If a server has never answered, the next server is queried after this time.
     static let firstPatience: Duration = .seconds(1)
     static let minimumPatience: Duration = .milliseconds(200)
-    /// How long a server that did not answer is queried only after all other servers. The time doubles with each
-    /// missing answer, up to the maximum.
+    /// If a server has not answered, then during this time it is queried only after all other servers. The time doubles
+    /// with each missing answer, up to the maximum.
     static let firstShunning: Duration = .seconds(5)
     static let longestShunning: Duration = .seconds(160)
 

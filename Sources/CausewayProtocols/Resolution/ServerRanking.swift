@@ -14,8 +14,8 @@ struct ServerRanking: Sendable {
         health = health.filter { servers.contains($0.key) }
     }
 
-    /// Plans the attempts: first the servers that respond, in their order, then the servers that recently did not respond. Each round
-    /// repeats this order.
+    /// Plans the attempts. Each server is tried once in each round. In a round, the servers that respond come first,
+    /// and the servers that recently did not respond come last. Both groups keep the servers' order.
     mutating func makePlan(_ settings: ResolverConfiguration.Options, at now: Duration) -> DNSAttemptPlan {
         var order = servers
         if settings.rotates, order.count > 1 {
@@ -26,8 +26,8 @@ struct ServerRanking: Sendable {
         let (known, shunned) = (order.filter { !isShunned(health[$0]) }, order.filter { isShunned(health[$0]) })
         let (servers, rounds) = (known + shunned, max(1, settings.attempts))
         let plan = (0..<rounds).flatMap { round in servers.map { DNSAttempt(server: $0, round: round) } }
-        // In the second round, queries to servers that never answered with EDNS are sent without EDNS. If only one round is configured, add
-        // a second round for these servers.
+        // After the first round, servers that never answered with EDNS get queries without EDNS. If only one round is
+        // configured, add a second attempt for these servers, unless they get queries without EDNS already.
         guard rounds == 1 else { return DNSAttemptPlan(plan) }
         let unknown = servers.filter { health[$0]?.mayDropExtensions(at: now) ?? true }
         return DNSAttemptPlan(plan + unknown.map { DNSAttempt(server: $0, round: 1, isSpare: true) })

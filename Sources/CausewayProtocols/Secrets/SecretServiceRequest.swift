@@ -2,18 +2,18 @@ internal import CausewayWire
 
 /// One request to the desktop's Secret Service (Secret Service API 0.2), over the D-Bus session bus.
 ///
-/// A program has one secret, found by its attributes. The request never starts the service, unlocks a keyring or
-/// prompts the user: if no service runs, or the keyring is locked, the request ends with ``Outcome/unavailable(_:)``.
-/// Only replies from the owner of the service's bus name are accepted.
+/// Each program has one secret, which the service finds by the secret's attributes. The request never starts the
+/// service, unlocks a keyring or prompts the user: if no service runs, or the keyring is locked, the request ends with
+/// ``Outcome/unavailable(_:)``. Only replies from the owner of the service's bus name are accepted.
 ///
-/// The type does no I/O: its owner passes bytes between it and the bus until ``outcome`` is set. The secret crosses the
-/// bus unencrypted ("plain" session): only the user's processes can read the bus, and they can request the secret as
-/// well.
+/// The type does no I/O: until ``outcome`` is set, the caller passes bytes from the bus to the request, and from the
+/// request to the bus. The secret crosses the bus unencrypted ("plain" session): only the user's processes can read the
+/// bus, and they can request the secret as well.
 package struct SecretServiceRequest: Sendable {
     package enum Operation: Equatable, Sendable {
         case read
-        /// Replaces the secret, or creates it in the default keyring. At most ``SecretServiceRequest/secretLimit``
-        /// bytes.
+        /// Replaces the secret, or creates it in the default keyring. The new secret has at most
+        /// ``SecretServiceRequest/secretLimit`` bytes.
         case write([UInt8])
     }
 

@@ -44,10 +44,10 @@ package struct MessageChunk: Sendable {
         self.init(ByteChain(bytes), metadata: metadata, endsMessage: endsMessage, isFinal: isFinal)
     }
 
-    /// A chunk that ends one direction and has no content.
+    /// A chunk without content that ends the sending or the receiving direction.
     package static var end: MessageChunk { MessageChunk(ByteChain(), isFinal: true) }
 
-    /// Whether the chunk only ends its direction and is not a message.
+    /// Whether the chunk only ends the sending or the receiving direction, and is not a message.
     package var isBareEnd: Bool { isFinal && bytes.isEmpty && metadata.isEmpty }
 
     /// Returns a chunk with the same properties and a copy of `bytes`.

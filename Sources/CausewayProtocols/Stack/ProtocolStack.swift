@@ -19,7 +19,7 @@ package struct ProtocolStack: Sendable {
     package enum Event: Sendable {
         /// All handshakes are complete: messages can be sent and received.
         case ready
-        /// A stage has sent a question or a notification.
+        /// A stage needs an answer to continue, or reports something.
         case stage(StageID, any StageEvent)
         /// The stack has failed. Send the remaining chunks from ``ProtocolStack/nextOutbound(atMost:at:)`` before you close the transport.
         case failed(Failure)
@@ -29,8 +29,8 @@ package struct ProtocolStack: Sendable {
 
     private var stages: StageList
     private var life = StackLifecycle()
-    /// The kinds of output that the stages may have. Until the state changes, there is no output of other kinds, so the
-    /// stack need not query the stages again.
+    /// The kinds of output that the stages may have, for example events or content to send. Until the stack's state
+    /// changes, the stages have no output of another kind, so the stack need not query them for it.
     private var pendingFlags = StagePendingFlags(hasFailed: false)
 
     /// - Parameter stages: The stages from bottom to top; at least one.
@@ -64,7 +64,8 @@ package struct ProtocolStack: Sendable {
     ///
     /// - Returns: Whether the stack accepted the content. If the result is `false`, send the content after the handshake.
     package mutating func sendEarly(_ bytes: [UInt8]) -> Bool {
-        // If there is a protocol above the lowest stage, that protocol changes the program's content before the lowest stage encrypts it.
+        // The early content goes directly to the lowest stage. If there were another protocol above, that protocol
+        // would have to process the content first.
         guard !life.wasStarted, stages.count == 1 else { return false }
         return stages.bottom.sendEarly(bytes)
     }
@@ -155,8 +156,8 @@ package struct ProtocolStack: Sendable {
         settle(at: now)
     }
 
-    /// Ends the stack immediately, for example after a transport failure. Some stages may still report events that
-    /// release resources.
+    /// Ends the stack immediately, for example after a transport failure. Handle the stages' events after this call as
+    /// well: for example, a framer stage then requests its final call, in which the program releases resources.
     package mutating func abort(_ failure: Failure) {
         life.failed(failure)
         stages.abort(failure)
@@ -175,8 +176,8 @@ package struct ProtocolStack: Sendable {
         return isPlain ? observePlain(at: now) : stages.settle(&life, at: now)
     }
 
-    /// Checks a single-stage stack for a failure, and records the kinds of output that the stage may have. There is no
-    /// content to move between stages.
+    /// Checks a stack of one stage for a failure. If there is none, records which kinds of output the stage may have,
+    /// for example events or content. One stage alone has no content to pass to another stage.
     private mutating func observePlain(at now: Duration) -> Bool {
         let flags = stages.bottom.pendingFlags
         guard !flags.hasFailed else { return stages.observe(&life, at: now) }
@@ -185,7 +186,7 @@ package struct ProtocolStack: Sendable {
         return false
     }
 
-    /// After a change, assumes that there may be output of every kind.
+    /// Assumes that the stages may have output of every kind. Called after each change of a stage.
     private mutating func queryAllAgain() { pendingFlags = StagePendingFlags(hasFailed: false) }
 }
 

@@ -1,6 +1,7 @@
 package import CausewayTypes
 
-/// A question or a notification from a stage to the stack's owner. The event does not belong to a message.
+/// An event that a stage reports to the code that runs the stack: a request that needs an answer, or a notification.
+/// The event does not belong to a message.
 package protocol StageEvent: Sendable {}
 
 /// A stage's state.
@@ -56,7 +57,8 @@ package protocol ProtocolStage: Sendable {
     /// Begins the handshake. The stack calls this method once, when the stage below is ready.
     mutating func start(at now: Duration)
 
-    /// Whether the handshake is waiting for a message from the peer, and not for an answer from the owner.
+    /// Whether the handshake is waiting for a message from the peer, and not for an answer from the code that runs the
+    /// stack.
     var awaitsPeer: Bool { get }
 
     /// The number of bytes that the stage accepts from below now. If the number is 0, the stack passes nothing. If it is above 0,

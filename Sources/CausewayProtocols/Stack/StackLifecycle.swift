@@ -42,7 +42,8 @@ struct StackLifecycle: Sendable {
 
     mutating func takeEvent() -> ProtocolStack.Event? { pendingEvent.take()?.event }
 
-    /// Records the start. Returns whether the handshakes can begin; `false` if they have already begun.
+    /// Records that the stack was started. Returns whether the handshakes can begin: `false` if the stack was started
+    /// before.
     mutating func start() -> Bool {
         guard !wasStarted else { return false }
         wasStarted = true
@@ -56,7 +57,7 @@ struct StackLifecycle: Sendable {
         pendingEvent = .ready
     }
 
-    /// Reports that the stack has failed. The failure replaces an event that the owner has not taken yet.
+    /// Reports that the stack has failed. The failure replaces a state change that was not reported yet.
     mutating func failed(_ failure: Failure) {
         guard phase != .ended else { return }
         phase = .ended

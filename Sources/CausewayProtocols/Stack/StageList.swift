@@ -1,6 +1,7 @@
 internal import CausewayTypes
 
-/// The stages of a stack from bottom to top. The list measures their handshakes and moves content between them.
+/// The stages of a stack from bottom to top. The list measures how long the handshakes take, and moves content between
+/// the stages.
 struct StageList: Sendable {
     private struct Entry: Sendable {
         let id: ProtocolStack.StageID
@@ -195,9 +196,9 @@ struct StageList: Sendable {
         return moved
     }
 
-    /// Whether content may be moved down to the stage. A stage that has sent its closing message accepts no content. Content for it then
-    /// stays in the stage above, so that the program does not regard the content as sent. If the whole stack is closing, the content is
-    /// moved down and discarded.
+    /// Whether content may be moved down to the stage. After a stage has sent its closing message, it accepts no
+    /// content. The stage above then keeps the content, so that the program does not regard the content as sent. But if
+    /// the whole stack is closing, the content is moved down and discarded.
     private mutating func mayCarryDown(to index: Int, isClosing: Bool) -> Bool {
         entries[index].stage.outboundRoom > 0 && (isClosing || entries[index].stage.takesContent)
     }

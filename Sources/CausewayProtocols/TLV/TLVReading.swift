@@ -18,7 +18,7 @@ struct TLVReading: Sendable {
         ///
         /// - Parameter remaining: The number of bytes that have not been delivered.
         case value(TLVMetadata, remaining: UInt64)
-        /// A message from the protocol below that is too long. The rest of it is dropped.
+        /// A message received from the protocol below is too long. The rest of the message is dropped.
         case skipped
     }
 
@@ -35,7 +35,7 @@ struct TLVReading: Sendable {
     /// On a byte stream: the bytes that have not been delivered. Otherwise: the parts of the message that is arriving.
     private var bytes = ByteChain()
     private var message = Message.header
-    /// Complete messages, if the protocol below has messages.
+    /// Complete messages that wait for the stage above. Unused over a byte stream.
     private var arrived = MessageChunkQueue()
     private var phase = Phase.open
 
@@ -111,9 +111,9 @@ struct TLVReading: Sendable {
 // MARK: - Byte streams
 
 extension TLVReading {
-    /// Decodes the next header as soon as it has arrived. Stream errors must be detected when the bytes arrive or when
-    /// the content before them is delivered, because the stack does not check for failures while the stage delivers no
-    /// content.
+    /// Decodes the next header as soon as it has arrived. The stack checks for a failure after it has received bytes or
+    /// delivered content, and not while the stage has no content to deliver. So an error in the stream must be detected
+    /// at one of these two times.
     private mutating func lookAhead(_ format: TLVFormat) {
         if case .header = message, bytes.count >= format.header.byteCount {
             guard let metadata = takeHeader(format.header) else { return fail(.protocolViolation) }
@@ -124,7 +124,7 @@ extension TLVReading {
         if hasEnded, isCutOff { fail(.endedEarly) }
     }
 
-    /// Whether the message that is arriving is incomplete after all received bytes.
+    /// Whether a message is incomplete, and none of the received bytes can be delivered any more.
     private var isCutOff: Bool {
         switch message {
         case .header, .skipped: !bytes.isEmpty
@@ -149,8 +149,8 @@ extension TLVReading {
 // MARK: - Messages
 
 extension TLVReading {
-    /// Collects the parts of a message from the protocol below. The message must contain exactly one type-length-value
-    /// message.
+    /// Collects the parts of a message from the protocol below. Such a message must contain one type-length-value
+    /// message and nothing else.
     private mutating func gather(_ chunk: MessageChunk, _ format: TLVFormat) {
         switch message {
         case .skipped: break

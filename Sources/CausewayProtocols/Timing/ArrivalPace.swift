@@ -20,8 +20,8 @@ package struct ArrivalPace: Sendable {
     private static let fewDatagrams = 64
     /// If fewer datagrams than this number arrive during a pause, the pause was useless.
     private static let uselessDatagrams = 4
-    /// If at least this many datagrams arrive during a pause, the next pause follows without polling. If fewer than twice this number
-    /// arrive, the next pause is longer.
+    /// If at least this many datagrams arrive during a pause in reading, the next pause follows at once, without
+    /// polling the socket. If fewer than twice this number arrive, the next pause is longer.
     private static let manyDatagrams = 64
     /// The maximum time between two reads that count as consecutive.
     private static let longestGap = Duration.microseconds(500)

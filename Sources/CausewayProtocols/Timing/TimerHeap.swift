@@ -2,8 +2,9 @@ package import HeapModule
 
 /// A priority queue of timers. Each timer has an identifier for cancellation. The heap reads no clock.
 ///
-/// Cancelling a timer only marks its entry; marked entries are removed when most entries are marked. The methods are inlinable because all
-/// timers of all loops use them, and unspecialized generic code is slow.
+/// A cancelled timer's entry stays in the heap at first. If a large heap consists mostly of such entries, they are
+/// removed. The methods are inlinable because all timers of all event loops use them, and unspecialized generic code is
+/// slow.
 package struct TimerHeap<Body>: ~Copyable {
     package typealias ID = UInt64
 
@@ -48,8 +49,8 @@ package struct TimerHeap<Body>: ~Copyable {
     }
 }
 
-/// A heap entry. The type is not nested in the generic ``TimerHeap``, because a nested type would need a metadata
-/// lookup for each body type.
+/// An entry of ``TimerHeap``. The type is not nested in the generic heap: Swift would then have to look up the type's
+/// metadata for each type of timer body.
 @usableFromInline struct TimerEntry: Comparable {
     @usableFromInline var deadline: Duration
     @usableFromInline var id: UInt64

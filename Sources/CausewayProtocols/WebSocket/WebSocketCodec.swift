@@ -1,7 +1,7 @@
 package import CausewayWire
 
-/// Compresses and decompresses one connection's messages (RFC 7692 §7.2). The owner of a ``WebSocketMachine`` supplies
-/// the codec, because this layer has no compression library.
+/// Compresses and decompresses one connection's messages (RFC 7692 §7.2). The code that creates a ``WebSocketMachine``
+/// supplies the codec, because this module has no compression library.
 package protocol WebSocketCodec: AnyObject, Sendable {
     /// Compresses message bytes.
     ///
@@ -38,7 +38,7 @@ package struct WebSocketInflation: Sendable {
     }
 }
 
-/// The compression that a machine negotiates (permessage-deflate, RFC 7692 §5).
+/// The compression that a WebSocket connection negotiates (permessage-deflate, RFC 7692 §5).
 package struct WebSocketCompression: Sendable {
     /// The parameters that a client offers, or the restrictions that a server makes.
     package var parameters: MessageDeflate

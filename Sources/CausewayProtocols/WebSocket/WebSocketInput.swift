@@ -32,7 +32,8 @@ struct WebSocketInput: Sendable {
     /// Decompresses the messages from now on.
     mutating func decompress(with codec: any WebSocketCodec) { decoder.codec = codec }
 
-    /// Passes received bytes to a reader of a handshake head, until the head is complete or more input is needed.
+    /// Passes received bytes to `head`, the parser for the HTTP head of a handshake message. Stops when the head is
+    /// complete or more input is needed.
     mutating func read(_ head: inout HeadReader) throws(HTTPSyntaxError) {
         while !head.isComplete, let piece = bytes.popPiece() {
             let taken = try head.take(piece)
@@ -47,7 +48,7 @@ struct WebSocketInput: Sendable {
         try decoder.next(from: &bytes, atMost: limit)
     }
 
-    /// Puts the unread rest of a piece back at the front.
+    /// Puts the unread rest of a piece back in front of the other received bytes.
     private mutating func putBack(_ piece: ArraySlice<UInt8>) {
         var all = ByteChain()
         all.append(piece)

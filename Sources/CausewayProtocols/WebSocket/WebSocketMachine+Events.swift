@@ -2,16 +2,16 @@ package import CausewayWire
 
 extension WebSocketMachine {
     package enum Role: Sendable {
-        /// A client that sends this request. The machine sets ``UpgradeRequest/key``.
+        /// A client that sends this upgrade request. ``WebSocketMachine`` sets ``UpgradeRequest/key``.
         case client(UpgradeRequest)
         case server
     }
 
     package struct Configuration: Sendable {
-        /// Whether the machine answers pings itself instead of delivering them to the program.
+        /// Whether ``WebSocketMachine`` answers pings itself instead of delivering them to the program.
         package var repliesToPings = false
-        /// The maximum received message size in bytes; 0 for no limit. Messages are delivered in parts, so the machine
-        /// never stores more than ``inputLimit`` bytes.
+        /// The maximum received message size in bytes; 0 for no limit. Messages are delivered in parts, so even a long
+        /// message needs only about ``inputLimit`` bytes of memory.
         package var maximumMessageSize = 0
         /// Whether to skip the opening handshake, because the connection has already been upgraded.
         package var skipsHandshake = false
@@ -36,7 +36,8 @@ extension WebSocketMachine {
         case endedEarly
         /// The stream ended between two messages, without a close frame (RFC 6455 §7.1.4, §7.1.5).
         case endedUnclosed
-        /// The owner called ``WebSocketMachine/abort()``.
+        /// This side ended the connection: it called ``WebSocketMachine/abort()``, or closed the connection before the
+        /// connection was open, or its compressor failed.
         case aborted
 
         /// A description of the failure, without a period.
@@ -63,11 +64,12 @@ extension WebSocketMachine {
         case ping([UInt8])
         /// A pong arrived that does not answer a ping with a token.
         case pong([UInt8])
-        /// The peer answered the ping with this token, or a later ping.
+        /// The peer answered the ping that has this token, or answered a later ping.
         case pingAnswered(UInt64)
         /// The ping with this token was dropped, or the connection ended before its pong arrived.
         case pingLost(UInt64)
-        /// The peer sent this close frame. The machine answers it.
+        /// The peer sent this close frame. ``WebSocketMachine`` answers with a close frame, unless it has already sent
+        /// one.
         case closed(WebSocketClosing)
         /// The connection has ended. This is the last event. Close the transport after the remaining output is sent. The failure is `nil`
         /// after a complete close handshake.

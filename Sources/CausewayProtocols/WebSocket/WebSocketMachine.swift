@@ -9,7 +9,7 @@ package import CausewayWire
 package struct WebSocketMachine: Sendable {
     enum Phase {
         case idle
-        /// The machine waits for the head of the peer's handshake message.
+        /// The connection waits for the HTTP head of the peer's handshake message.
         case opening
         /// On a server: the program decides whether to accept the client's request.
         case deciding
@@ -48,9 +48,9 @@ package struct WebSocketMachine: Sendable {
     package var isOpen: Bool { phase == .open }
     /// Whether the connection has ended. The final event, ``Event/ended(_:)``, may still be pending.
     package var hasEnded: Bool { phase == .ended }
-    /// Whether the connection has ended and the owner has taken all events.
+    /// Whether the connection has ended and ``nextEvent(atMost:)`` has returned all events.
     package var isDrained: Bool { hasEnded && events.isEmpty && !pings.hasLost }
-    /// Whether the connection has ended and the owner has taken all output.
+    /// Whether the connection has ended and ``nextOutput(atMost:)`` has returned all output.
     package var isFinished: Bool { hasEnded && !hasOutput }
     /// The number of bytes that the machine accepts now.
     package var inputRoom: Int {
@@ -71,7 +71,7 @@ package struct WebSocketMachine: Sendable {
         output.codec = codec
     }
 
-    /// Ends the connection immediately. The machine sends nothing more.
+    /// Ends the connection immediately, and sends nothing more.
     package mutating func abort() {
         output.removeAll()
         end(.aborted)
@@ -138,7 +138,7 @@ extension WebSocketMachine {
 
     private mutating func accepted(_ response: UpgradeResponse) {
         guard response.deflate != nil || !upgrade.requiresCompression else {
-            // The handshake is complete, so a close frame tells the server the reason.
+            // The handshake is complete, so a close frame tells the server why the connection fails.
             output.isHeld = false
             return fail(.handshake(.missingExtension))
         }
@@ -174,7 +174,8 @@ extension WebSocketMachine {
     /// Records that the peer ended the stream. Call ``nextEvent(atMost:)`` afterwards.
     package mutating func inputEnded() { input.end() }
 
-    /// Records that the stream failed in both directions. The machine sends nothing more, and the received bytes still become events.
+    /// Records that the stream failed in both directions. An open connection sends nothing more, but the bytes received
+    /// before the failure still become events.
     package mutating func streamFailed() {
         inputEnded()
         guard isOpen else { return }
@@ -198,7 +199,7 @@ extension WebSocketMachine {
     /// Removes and returns the token of a lost ping. The machine then reports no ``Event/pingLost(_:)`` for this ping.
     package mutating func nextLostPing() -> UInt64? { pings.nextLost() }
 
-    /// Decodes input or ends the connection, which may add an event. Returns `false` if neither is possible now.
+    /// Decodes input or ends the connection. Both can add an event. Returns `false` if neither is possible now.
     private mutating func makesProgress(atMost limit: Int) -> Bool {
         switch phase {
         case .opening: return readHead()
@@ -224,7 +225,7 @@ extension WebSocketMachine {
         return true
     }
 
-    /// Handles the end of the stream, when no more input can be decoded.
+    /// Ends the connection if the peer has ended the stream. Called when no more input can be decoded.
     private mutating func endIfCutOff(atMost limit: Int) -> Bool {
         guard input.hasEnded, limit > 0 else { return false }
         end(sentClose ? nil : input.isBetweenMessages ? .endedUnclosed : .endedEarly)
@@ -286,11 +287,13 @@ extension WebSocketMachine {
 // MARK: - Sending
 
 extension WebSocketMachine {
-    /// Sends part of a message. The parts become fragments of one message until one of them ends it (RFC 6455 §5.4,
+    /// Sends part of a message. The parts up to the one with `endsMessage` are fragments of one message (RFC 6455 §5.4,
     /// §6.1). The method may be called before the connection is open.
     ///
-    /// - Parameter opcode: Text or binary; only the opcode of the first part matters. The program must make sure that text is UTF-8.
-    /// - Returns: Whether the machine accepted the part. After the machine has sent a close frame, it accepts no parts.
+    /// - Parameter opcode: Text or binary; only the opcode of the first part matters. The program must make sure that
+    ///   text is UTF-8.
+    /// - Returns: Whether the part was accepted. After a close frame was sent, or after the connection has ended, no
+    ///   parts are accepted.
     @discardableResult
     package mutating func send(_ opcode: WebSocketOpcode, _ bytes: ByteChain, endsMessage: Bool = true) -> Bool {
         guard !opcode.isControl, phase != .ended, !sentClose else { return false }

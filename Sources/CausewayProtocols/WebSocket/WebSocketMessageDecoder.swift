@@ -11,7 +11,8 @@ struct WebSocketMessageDecoder: Sendable {
         var header: WebSocketFrameHeader
         /// The number of payload bytes decoded so far.
         var taken = 0
-        /// Whether the decoder has added the flush mark, which the sender removed from the compressed message.
+        /// Whether the decoder has added the bytes 00 00 FF FF. The sender removed them from the end of the compressed
+        /// message.
         var isCompleted = false
     }
 
@@ -40,7 +41,8 @@ struct WebSocketMessageDecoder: Sendable {
 
     var isBetweenMessages: Bool { frame == nil && message == nil }
 
-    /// Decodes the next item, with at most `limit` bytes of content. Returns `nil` if more input is needed.
+    /// Decodes the next control frame or the next part of a message, with at most `limit` bytes of content. Returns
+    /// `nil` if more input is needed.
     mutating func next(from input: inout ByteChain, atMost limit: Int) throws(WebSocketMachine.Failure) -> Item? {
         while true {
             if frame == nil {
@@ -128,7 +130,7 @@ struct WebSocketMessageDecoder: Sendable {
 }
 
 extension WebSocketMessageDecoder {
-    /// The maximum number of decompressed bytes in one item.
+    /// The maximum number of decompressed bytes in one part of a message.
     static let inflatedLimit = 64 << 10
     /// The end of a DEFLATE flush. Senders remove it from each message (RFC 7692 §7.2.2).
     static let flushMark: [UInt8] = [0, 0, 0xFF, 0xFF]
@@ -162,7 +164,8 @@ extension WebSocketMessageDecoder {
             frame = nil
             return content.isEmpty ? nil : .content(opcode, content, endsMessage: false)
         }
-        // The output limit was reached before the flush mark was added.
+        // The message is not complete: the output limit was reached before the decoder added the last bytes, 00 00 FF
+        // FF.
         guard current.isCompleted else { return .content(opcode, content, endsMessage: false) }
         guard codec.endDecompressing() else { throw .protocolError("compressed data is incomplete") }
         guard opcode != .text || message?.text.isAtBoundary == true else { throw .invalidText }
@@ -170,8 +173,8 @@ extension WebSocketMessageDecoder {
         return .content(opcode, content, endsMessage: true)
     }
 
-    /// Returns the next unmasked payload piece. The message's final piece ends with the flush mark. Returns `nil` if
-    /// there is no input.
+    /// Returns the next piece of the frame's payload, without the mask. Adds the bytes 00 00 FF FF to the message's
+    /// final piece. Returns `nil` if there is no input.
     private static func nextPiece(of frame: inout Frame, from input: inout ByteChain) -> ArraySlice<UInt8>? {
         let rest = frame.header.payloadLength - frame.taken
         var piece: ArraySlice<UInt8> = []

@@ -149,7 +149,8 @@ struct WebSocketOutput: Sendable {
     /// Returns the next bytes from the frame in progress.
     private mutating func continueFrame(atMost limit: Int, after header: [UInt8]) -> ByteChain {
         var chunk = ByteChain(header)
-        // Move the frame out of the property, so that its chain is not copied when bytes are removed.
+        // Move the frame out of the property. Otherwise, removing bytes from the frame's payload would copy the list of
+        // payload pieces.
         guard var frame = current.take() else { return chunk }
         let wanted = min(limit, Self.chunkLength)
         var taken = 0
@@ -166,9 +167,11 @@ struct WebSocketOutput: Sendable {
 }
 
 extension WebSocketOutput {
-    /// Compresses the first waiting frame, unless it is a control frame. If the frame is long, only its beginning is
-    /// compressed, and the rest becomes another frame. Frames are compressed only when they are sent, because the peer
-    /// must decompress all of them: a compressed frame cannot be discarded. Returns `false` if the codec fails.
+    /// Compresses the first waiting frame, unless it is a control frame. If the frame is long, compresses only its
+    /// beginning, and the rest becomes another frame. Returns `false` if the codec fails.
+    ///
+    /// A frame is compressed just before it is sent. A waiting frame can still be discarded, but a compressed frame
+    /// cannot, because the peer must decompress all frames.
     private mutating func compressFirst(_ codec: any WebSocketCodec) -> Bool {
         guard let next = waiting.first, !next.opcode.isControl, !next.isEncoded else { return true }
         let isFirst = next.opcode != .continuation
@@ -205,8 +208,8 @@ extension WebSocketOutput {
         return encoded
     }
 
-    /// Removes the flush mark at the end of the bytes (RFC 7692 §7.2.1). If nothing remains, the message ends with an
-    /// empty block (RFC 7692 §7.2.3.6). Returns `false` if the bytes do not end with a flush.
+    /// Removes the bytes 00 00 FF FF, with which the codec ends a flush (RFC 7692 §7.2.1). If nothing remains, the
+    /// message ends with an empty block (RFC 7692 §7.2.3.6). Returns `false` if there are bytes, but without this end.
     private static func removeFlushMark(from bytes: inout [UInt8]) -> Bool {
         let mark = WebSocketMessageDecoder.flushMark
         guard bytes.isEmpty || (bytes.count >= mark.count && bytes[(bytes.count - mark.count)...].elementsEqual(mark))

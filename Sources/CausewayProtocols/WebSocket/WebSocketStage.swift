@@ -5,8 +5,8 @@ package import CausewayWire
 /// A message's WebSocket metadata.
 package struct WebSocketMetadata: StageMetadata, Equatable {
     package var opcode: WebSocketOpcode
-    /// The code and reason for a close frame. If a close frame is sent without a reason here, the message's content
-    /// becomes the reason.
+    /// The code and reason for a close frame. If a close frame to send has no reason, the message's content becomes the
+    /// reason.
     package var closing: WebSocketClosing
     /// A token for a ping to send. The event for the pong has the same token.
     package var pingToken: UInt64?
@@ -18,7 +18,7 @@ package struct WebSocketMetadata: StageMetadata, Equatable {
     }
 }
 
-/// An event of a WebSocket stage: a question or a notification.
+/// An event of a WebSocket stage: a request that needs an answer, or a notification.
 package enum WebSocketStageEvent: StageEvent {
     /// A client requests an upgrade. Answer with ``WebSocketStage/respond(_:)``, then call ``ProtocolStack/resume(at:)``.
     case requested(UpgradeRequest)
@@ -42,7 +42,7 @@ package struct WebSocketStage: ProtocolStage {
     /// The progress of closing on this side.
     private enum ClosingPhase {
         case none
-        /// The program ended its sending direction; the machine sends a close frame.
+        /// The program ended its sending direction, so a close frame is sent.
         case endOfContent
         case closing
     }
@@ -123,7 +123,7 @@ package struct WebSocketStage: ProtocolStage {
 
     package mutating func nextOutbound(atMost limit: Int) -> MessageChunk? {
         if let bytes = machine.nextOutput(atMost: limit) { return MessageChunk(bytes, endsMessage: false) }
-        // The machine ends if its compressor fails.
+        // If the compressor has failed, the connection has just ended, and this must be reported.
         if machine.hasEnded { fill() }
         guard machine.isFinished, !sentEnd, limit > 0 else { return nil }
         sentEnd = true
@@ -143,10 +143,10 @@ package struct WebSocketStage: ProtocolStage {
     package mutating func abort(_ failure: CausewayTypes.Failure) {
         let isHangUp = failure.isHangUp && !isClosing
         if isHangUp, machine.isOpen {
-            // Deliver the messages that arrived before the failure, then the end of the receiving direction, unless a
-            // message is incomplete. Decode only a part now, because compressed input can become a thousand times
-            // longer; the rest is decoded as the program reads. The rest may contain pongs, so the machine reports
-            // unanswered pings as lost only when it has decoded all input.
+            // Deliver the messages that arrived before the failure. Unless a message is incomplete, then deliver the
+            // end of the receiving direction. Decode only part of the input now, because decompressed input can be a
+            // thousand times longer. The rest is decoded while the program reads. Pongs may be in this rest, so an
+            // unanswered ping is reported as lost only after all input is decoded.
             machine.streamFailed()
             while inbound.room > 0, let event = machine.nextEvent() { take(event) }
         } else {

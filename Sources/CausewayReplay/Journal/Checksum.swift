@@ -48,8 +48,8 @@ struct ChecksumIndex: Sendable {
     private static let spacing = 64
 
     private let bytes: ArraySlice<UInt8>
-    /// The checksum register before every 64th byte, with 0 before the first. The registers at the start and end of a
-    /// part determine the part's checksum.
+    /// The values of the checksum register: the initial 0, then the value after each 64 bytes. The values at the start
+    /// and at the end of a part determine the part's checksum.
     private let registers: [UInt32]
 
     init(_ bytes: ArraySlice<UInt8>) {

@@ -2,23 +2,25 @@
 package enum JournalRecord: Equatable, Sendable {
     /// The file's first record.
     case header(lastID: UInt64)
-    /// An operation was added at the end of its lane.
+    /// An operation was added at the end of its lane (operations that are sent one after another).
     case enqueued(StoredOperation)
-    /// The program or the resolver replaced an operation's request.
+    /// The operation's request was replaced by the program, or by the program's callback for refused operations.
     case edited(StoredOperation)
     /// An attempt begins. Written before the first byte is sent.
     case began(UInt64)
-    /// An attempt has ended, and the operation waits again. `counts` is set if the attempt may have reached the server.
+    /// An attempt has ended, and the operation waits again. `counts` tells whether the attempt may have reached the
+    /// server and therefore counts as one of the permitted attempts.
     case returned(UInt64, counts: Bool)
     /// An operation has ended. `isKept` tells whether the report is kept until the program acknowledges it.
     case ended(StoredReport, isKept: Bool)
-    /// The program has acknowledged a report.
+    /// The program has acknowledged the report about an operation's end.
     case acknowledged(UInt64)
-    /// An operation moved within its lane, to the place before the operation `before`; 0 means the lane's end.
+    /// An operation was moved within its lane (operations that are sent one after another). Its new place is before the
+    /// operation with the ID `before`, or at the lane's end if `before` is 0.
     case moved(UInt64, before: UInt64)
-    /// A lane stopped at an operation.
+    /// Sending stopped at an operation. The operations after it in the same lane must wait.
     case stopped(UInt64, OfflineStop)
-    /// A lane continues at the operation at which it stopped.
+    /// Sending continues at the operation at which it had stopped.
     case resumed(UInt64)
 
     /// The format version. Journals with other versions are not read.

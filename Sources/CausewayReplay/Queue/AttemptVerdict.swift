@@ -1,19 +1,19 @@
-/// The consequence of an attempt for its operation.
+/// The next step for an operation after an attempt to send it.
 enum AttemptVerdict: Equatable, Sendable {
     case finish(OfflineOutcome)
-    /// Stop the operation's lane.
+    /// Stop sending at this operation. The operations after it in the same lane must wait.
     case stop(OfflineStop)
-    /// Ask the resolver about a refused operation.
+    /// Ask the program's callback for refused operations.
     case ask(status: Int)
-    /// Send the operation again after its back-off. `counts` is set if the attempt may have reached the server;
-    /// `minimum` is the minimum wait from `Retry-After`.
+    /// Send the operation again after its back-off, and not before the minimum wait from `Retry-After`. `counts` tells
+    /// whether the attempt may have reached the server and therefore counts as one of the permitted attempts.
     case retry(counts: Bool, atLeast: Duration?)
     /// Send the operation again as soon as the server can be reached.
     case returnToLane
 }
 
 extension OfflinePolicy {
-    /// Returns the consequence of an attempt.
+    /// Returns the next step for an operation after an attempt to send it.
     func verdict(on end: AttemptEnd, of operation: StoredOperation) -> AttemptVerdict {
         switch end {
         case .noWay: .returnToLane
@@ -48,7 +48,7 @@ extension OfflinePolicy {
         }
     }
 
-    /// Applies ``unknownFate`` after an attempt without a clear result.
+    /// Applies the policy ``unknownFate`` to an operation that may or may not have reached the server.
     func verdictOnUnknownFate(of operation: StoredOperation, atLeast minimum: Duration? = nil) -> AttemptVerdict {
         switch unknownFate {
         case .replayIfIdempotent where !isReplayable(operation), .report: .finish(.unknown)

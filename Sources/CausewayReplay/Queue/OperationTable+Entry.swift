@@ -37,7 +37,7 @@ extension OperationTable {
         /// Counts an attempt that may have reached the server.
         mutating func counted() { operation.progress.count() }
 
-        /// Lets the operation wait for the resolver's decision.
+        /// Records that the operation waits for the decision of the program's callback for refused operations.
         mutating func asked() {
             phase = .asking
             operation.progress.isBegun = false
@@ -107,7 +107,7 @@ extension OperationTable {
             }
         }
 
-        /// Ends the recovery: an operation that had stopped its lane before the restart stops it again.
+        /// Ends the recovery. If sending had stopped at the operation before the restart, it stops there again.
         mutating func recovered() {
             if let stop = operation.progress.stop { phase = .stopped(stop) }
         }

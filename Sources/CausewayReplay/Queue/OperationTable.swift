@@ -1,13 +1,14 @@
-/// An offline queue's operations, by identifier and by lane, and the reports of operations that have ended.
+/// An offline queue's operations, by identifier and by lane, and the reports about operations that have ended. A lane
+/// is a list of operations that are sent one after another.
 ///
-/// This is the state that the journal restores, see ``apply(_:)`` and ``snapshot``.
+/// The journal restores this state: see ``apply(_:)`` and ``snapshot``.
 struct OperationTable: Sendable {
     private var entries: [UInt64: Entry] = [:]
-    /// Each lane's operations, in order. No list is empty.
+    /// The operations of each lane, in the order in which they are sent. No list is empty.
     private var lanes: [String: [UInt64]] = [:]
-    /// Operations in an attempt or waiting for the resolver.
+    /// The operations that are being sent, or that wait for the program's callback for refused operations.
     private var active: Set<UInt64> = []
-    /// Reports that the program has not acknowledged, oldest first.
+    /// The reports about ended operations, oldest first, until the program acknowledges them.
     private(set) var reports: [StoredReport] = []
     private let reportLimit: Int
     private(set) var lastID: UInt64 = 0
@@ -26,10 +27,10 @@ struct OperationTable: Sendable {
 
     subscript(id: UInt64) -> Entry? { entries[id] }
 
-    /// Each lane's first operation.
+    /// The first operation of each lane (operations that are sent one after another).
     var heads: [UInt64] { lanes.values.compactMap(\.first) }
 
-    /// All operations: lanes sorted by name, and each lane's operations in order.
+    /// All operations, sorted by the name of their lane. Within a lane, they are in the order in which they are sent.
     var operations: [Entry] { lanes.keys.sorted().flatMap { lanes[$0] ?? [] }.compactMap { entries[$0] } }
 
     /// The journal records from which ``apply(_:)`` restores this state.
@@ -62,8 +63,11 @@ struct OperationTable: Sendable {
         active.remove(id)
     }
 
-    /// Moves an operation within its lane, to the place before another operation or to the end. Neither operation may
-    /// be in an attempt or wait for the resolver. Returns `false` if `id` and `other` are the same operation.
+    /// Moves an operation within its lane (operations that are sent one after another), to the place before another
+    /// operation or to the end. Returns `false` if `id` and `other` are the same operation.
+    ///
+    /// Neither operation may be in the process of being sent, or wait for the program's callback for refused
+    /// operations.
     mutating func move(_ id: UInt64, before other: UInt64?) throws(ReplayRefusal) -> Bool {
         let entry = try idle(id)
         guard id != other else { return false }
@@ -76,7 +80,7 @@ struct OperationTable: Sendable {
         return true
     }
 
-    /// Returns an operation that is neither in an attempt nor waiting for the resolver.
+    /// Returns an operation that is not being sent and does not wait for the program's callback for refused operations.
     func idle(_ id: UInt64) throws(ReplayRefusal) -> Entry {
         guard let entry = entries[id], entry.phase != .storing else { throw .unknown }
         guard entry.phase != .sending, entry.phase != .asking else { throw .busy }
@@ -117,7 +121,8 @@ struct OperationTable: Sendable {
                 } else {
                     nextExpiry = min(nextExpiry, end)
                 }
-            // An attempt is not interrupted: check once a second until it has ended.
+            // An operation that is being stored or sent, or that waits for a decision, is not interrupted. Check its
+            // age again when it expires, but not within the next second.
             case .storing, .sending, .asking: nextExpiry = min(nextExpiry, max(end, date + 1_000))
             }
         }
@@ -133,7 +138,8 @@ struct OperationTable: Sendable {
         entries[id]?.began()
     }
 
-    /// Notes that an attempt, or a wait for the resolver, has ended. Another call then changes the operation's state.
+    /// Records that an attempt has ended, or that the program's callback for refused operations has returned. This
+    /// method does not change the operation's state.
     mutating func released(_ id: UInt64) { active.remove(id) }
 
     mutating func counted(_ id: UInt64) { entries[id]?.counted() }
@@ -146,7 +152,8 @@ struct OperationTable: Sendable {
         entries[id]?.failed(at: uptime, backoff, jitter: jitter, atLeast: minimum)
     }
 
-    /// The lane stays active until the resolver answers. This also limits the number of pending questions.
+    /// The operation counts as active until the program's callback for refused operations returns. This also limits how
+    /// many of these callbacks run at the same time.
     mutating func asked(_ id: UInt64) {
         active.insert(id)
         entries[id]?.asked()
@@ -159,7 +166,7 @@ struct OperationTable: Sendable {
 
     // MARK: Reports
 
-    /// Keeps a report. If there are too many, removes the oldest report.
+    /// Keeps a report about an ended operation. If there are more than `reportLimit` reports, removes the oldest.
     mutating func keep(_ report: StoredReport) {
         reports.append(report)
         if reports.count > reportLimit { reports.removeFirst(reports.count - reportLimit) }
@@ -203,7 +210,7 @@ struct OperationTable: Sendable {
         entries.keys.filter { entries[$0]?.operation.progress.isBegun == true }.sorted()
     }
 
-    /// Ends the recovery. Stopped operations stop their lanes again.
+    /// Ends the recovery. If sending had stopped at an operation before the restart, it stops there again.
     mutating func recovered() {
         for id in entries.keys { entries[id]?.recovered() }
     }

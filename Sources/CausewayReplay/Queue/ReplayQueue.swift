@@ -13,7 +13,7 @@ package struct ReplayQueue: Sendable {
         case storing
         case waiting
         case sending
-        /// The operation waits for the resolver's decision.
+        /// The server refused the operation, and the program's callback for refused operations must decide.
         case asking
         case stopped(OfflineStop)
     }
@@ -36,13 +36,15 @@ package struct ReplayQueue: Sendable {
     /// The number of operations.
     package var count: Int { table.count }
 
-    /// Reports that the program has not acknowledged, oldest first.
+    /// The reports about ended operations, oldest first, until the program acknowledges them.
     package var reports: [StoredReport] { table.reports }
 
-    /// `false` after an attempt that did not reach the server, until a later attempt reaches the server.
+    /// Whether the server seems to be reachable. The value becomes `false` after an attempt that did not reach the
+    /// server, and `true` after an attempt that reached it.
     package var hasWay: Bool { !backoff.isActive }
 
-    /// All operations with their states: lanes sorted by name, and each lane's operations in order.
+    /// All operations with their states, sorted by the name of their lane. Within a lane, they are in the order in
+    /// which they are sent.
     package var operations: [(operation: StoredOperation, phase: Phase)] {
         table.operations.map { ($0.operation, $0.phase) }
     }
@@ -86,8 +88,9 @@ package struct ReplayQueue: Sendable {
 
     // MARK: Changes by the program
 
-    /// Applies the resolver's decision about a refused operation. A new request that exceeds the total size stops the
-    /// operation's lane. If a new request is not used, its content is released.
+    /// Applies the decision of the program's callback about a refused operation. If a new request would exceed the
+    /// queue's limit for the total size, sending stops at the operation. If a new request is not used, its content is
+    /// released.
     ///
     /// - Parameters:
     ///   - id: The operation.
@@ -110,7 +113,7 @@ package struct ReplayQueue: Sendable {
             return finish(id, isConflict ? .conflicted(status: status) : .rejected(status: status), at: now.date)
         case .stop: return stop(id, .refused(status: status))
         case .retry:
-            // The record `returned` was already stored when the resolver was asked.
+            // Leave out the journal record `returned`: it was already stored when the program's callback was called.
             let effects = wait(id, counts: true, at: now, jitter: jitter)
             return effects.filter { $0 != .store(.returned(id, counts: true)) }
         case .rewrite(let new):
@@ -134,8 +137,8 @@ package struct ReplayQueue: Sendable {
             + finish(id, .cancelled(mayHaveBeenSent: mayHaveBeenSent), at: date)
     }
 
-    /// Replaces an operation's request. For the server, the operation is then new: it has a new key and no attempts. A
-    /// stopped lane continues.
+    /// Replaces an operation's request. For the server, the operation is then new: it has a new `Idempotency-Key` and
+    /// no attempts. If sending had stopped at the operation, it continues.
     package mutating func edit(
         _ id: UInt64, _ message: StoredMessage, key: String
     ) throws(ReplayRefusal) -> [ReplayEffect] {
@@ -158,14 +161,16 @@ package struct ReplayQueue: Sendable {
         return [.store(.edited(operation)), .release(old)]
     }
 
-    /// Moves an operation within its lane, to the place before another operation or to the end. Neither operation may
-    /// be in an attempt or wait for the resolver.
+    /// Moves an operation within its lane (operations that are sent one after another), to the place before another
+    /// operation or to the end. Neither operation may be in the process of being sent, or wait for the program's
+    /// callback for refused operations.
     package mutating func move(_ id: UInt64, before other: UInt64?) throws(ReplayRefusal) -> [ReplayEffect] {
         guard try table.move(id, before: other) else { return [] }
         return [.store(.moved(id, before: other ?? 0))]
     }
 
-    /// Continues a lane that has stopped at an operation. The operation is sent again with the same key.
+    /// Continues sending at an operation at which it has stopped. The operation is sent again with the same
+    /// `Idempotency-Key`.
     package mutating func resume(_ id: UInt64) throws(ReplayRefusal) -> [ReplayEffect] {
         guard let entry = table[id] else { throw .unknown }
         guard case .stopped = entry.phase else { throw .busy }
@@ -180,12 +185,13 @@ package struct ReplayQueue: Sendable {
 
     // MARK: Recovery
 
-    /// Restores the state from journal records, and decides about operations whose attempt was interrupted by a kill.
+    /// Restores the state from journal records, and decides about operations whose attempt was interrupted when the
+    /// program was killed.
     ///
     /// - Parameters:
     ///   - records: The journal's records, in order.
-    ///   - doubtful: The number of records before the last damage in the journal. Their operations may have been sent,
-    ///     because the record of the attempt may be lost.
+    ///   - doubtful: The number of records before the last damage in the journal. The operations in these records may
+    ///     have been sent, because the damage may have destroyed the record of an attempt.
     ///   - now: The current time.
     /// - Returns: The resulting effects.
     package mutating func recover(
@@ -203,7 +209,8 @@ package struct ReplayQueue: Sendable {
         return effects
     }
 
-    /// Applies ``OfflinePolicy/unknownFate``. The interrupted attempt counts.
+    /// Applies ``OfflinePolicy/unknownFate`` to an operation whose attempt was interrupted. The attempt counts as one
+    /// of the permitted attempts.
     private mutating func resolveAfterKill(_ id: UInt64, at now: ReplayTime) -> [ReplayEffect] {
         table.counted(id)
         guard let operation = table[id]?.operation else { return [] }
@@ -215,7 +222,7 @@ package struct ReplayQueue: Sendable {
             guard operation.progress.attempts < operation.rules.maximumAttempts else {
                 return finish(id, .expired(.attempts), at: now.date)
             }
-            // The attempt is already counted.
+            // `counts` is `false`, because the attempt was already counted at the beginning of this method.
             table.apply(.returned(id, counts: false))
             return [.store(.returned(id, counts: true))]
         }
@@ -223,20 +230,21 @@ package struct ReplayQueue: Sendable {
 
     // MARK: Time
 
-    /// Stores the date, and advances the time.
+    /// Records the current date, then does the work that is due at this time.
     package mutating func advance(to now: ReplayTime) -> [ReplayEffect] {
         noteDate(of: now)
         return advance(to: now.uptime)
     }
 
-    /// Ends operations that are too old, and begins operations that may be sent. The date is computed from the last
-    /// recorded date and the uptime.
+    /// Ends operations that are too old, and begins operations that may be sent. Computes the current date from the
+    /// date that was recorded last, and from the uptime.
     package mutating func advance(to now: Duration) -> [ReplayEffect] {
         var effects: [ReplayEffect] = []
         if let date = date(at: now) {
             for id in table.expired(at: date) { effects += finish(id, .expired(.age), at: date) }
         }
-        // Begin with the oldest operation, so that a busy lane does not delay the other lanes.
+        // Begin with the oldest operation. Otherwise a lane (operations that are sent one after another) with much work
+        // could delay the other lanes.
         for id in table.heads.sorted() where table.activeCount < max(limits.activeLanes, 1) {
             guard let entry = table[id], entry.phase == .waiting, permission(entry).isGranted(at: now) else {
                 continue
@@ -261,7 +269,8 @@ package struct ReplayQueue: Sendable {
         return deadline
     }
 
-    /// Returns when an operation at the head of its lane may be sent.
+    /// Returns when an operation may be sent. The operation must be the first in its lane (operations that are sent one
+    /// after another).
     private func permission(_ entry: OperationTable.Entry) -> SharedBackoff.Permission {
         let shared = backoff.permission(wasTried: entry.wasTried)
         guard let own = entry.notBefore else { return shared }
@@ -328,12 +337,12 @@ package struct ReplayQueue: Sendable {
         }
     }
 
-    /// Returns an operation to its lane, to be sent again after a back-off. Ends the operation if its maximum number of
-    /// attempts is reached.
+    /// Lets an operation wait for a back-off, after which it is sent again. If the operation has reached its maximum
+    /// number of attempts, ends it instead.
     ///
     /// - Parameters:
     ///   - id: The operation.
-    ///   - counts: Whether the attempt may have reached the server. It was already counted.
+    ///   - counts: Whether the attempt may have reached the server. Such an attempt was already counted.
     ///   - now: The current time.
     ///   - jitter: The random part of the wait, from 0 to 1.
     ///   - minimum: The minimum wait from `Retry-After`; more than a day counts as a day.
@@ -348,7 +357,7 @@ package struct ReplayQueue: Sendable {
         return [.store(.returned(id, counts: counts))]
     }
 
-    /// Stops the operation's lane.
+    /// Stops sending at this operation. The operations after it in the same lane must wait.
     private mutating func stop(_ id: UInt64, _ reason: OfflineStop) -> [ReplayEffect] {
         table.stopped(id, reason)
         return [.store(.stopped(id, reason))]

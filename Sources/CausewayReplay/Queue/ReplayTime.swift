@@ -2,7 +2,8 @@
 package struct ReplayTime: Equatable, Sendable {
     /// Monotonic time since a fixed moment, for waits.
     package var uptime: Duration
-    /// Milliseconds since 1970, from which ages are computed, also across restarts. The system clock can jump.
+    /// Milliseconds since 1970. The ages of operations are computed from this date, also across restarts. The system
+    /// clock can jump.
     package var date: Int64
 
     package init(uptime: Duration, date: Int64) {
@@ -19,7 +20,7 @@ package enum ReplayEffect: Equatable, Sendable {
     case begin(UInt64)
     /// Cancel the operation's running attempt.
     case interrupt(UInt64)
-    /// Ask the resolver about an operation.
+    /// Ask the program's callback what to do with a refused operation.
     case ask(UInt64, status: Int)
     /// Report an operation's end to the program after all previous records are stored.
     case finish(StoredReport)
@@ -30,10 +31,12 @@ package enum ReplayEffect: Equatable, Sendable {
 /// Why an operation cannot be changed.
 package enum ReplayRefusal: Error, Equatable, Sendable {
     case unknown
-    /// The operation is in an attempt or waits for the resolver; or, for ``ReplayQueue/resume(_:)``, is not stopped.
+    /// The operation is being sent, or waits for the program's callback for refused operations.
+    /// ``ReplayQueue/resume(_:)`` throws this error if sending has not stopped at the operation.
     case busy
-    /// The two operations are in different lanes.
+    /// The two operations are in different lanes. An operation can only be moved within its lane, a list of operations
+    /// that are sent one after another.
     case otherLane
-    /// A limit would be exceeded.
+    /// The queue would exceed its maximum number of operations or its maximum total size.
     case full(String)
 }

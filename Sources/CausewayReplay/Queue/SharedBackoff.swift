@@ -1,8 +1,8 @@
-/// An offline queue's backoff after attempts that did not reach the server. All lanes of the queue share it.
+/// An offline queue's back-off after attempts that did not reach the server. All operations of the queue share it.
 ///
 /// One operation probes the server, and the other operations wait for the end of this attempt. An operation that was
 /// never tried does not wait: neither the failure of another operation nor a network that seems unreachable blocks a
-/// first attempt. This value sets no timers; the queue reports the deadline.
+/// first attempt. The back-off sets no timers; ``ReplayQueue/deadline`` tells when the wait ends.
 struct SharedBackoff: Sendable {
     /// When an operation may be tried.
     enum Permission: Sendable {
@@ -39,7 +39,7 @@ struct SharedBackoff: Sendable {
     /// An attempt did not reach the server.
     mutating func failed(_ id: UInt64, at uptime: Duration, _ backoff: OfflinePolicy.Backoff, jitter: Double) {
         if probe == id { probe = nil }
-        // Operations of several lanes that fail together count as one failure.
+        // If several operations are sent at the same time and fail together, count one failure.
         if let notBefore, uptime < notBefore { return }
         failures = min(failures + 1, 64)
         notBefore = uptime + backoff.wait(after: failures, jitter: jitter)

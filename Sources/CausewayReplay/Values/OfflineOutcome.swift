@@ -27,7 +27,7 @@ public enum OfflineOutcome: Hashable, Sendable {
     public var isSuccess: Bool { if case .succeeded = self { true } else { false } }
 }
 
-/// The reason why a lane has stopped at an operation.
+/// The reason why sending has stopped at an operation. The operations after it in the same lane must wait.
 public enum OfflineStop: Hashable, Sendable {
     /// The server refused the operation with this status.
     case refused(status: Int)
@@ -39,12 +39,12 @@ public enum OfflineStop: Hashable, Sendable {
 public enum OfflineDecision<Request: Sendable>: Sendable {
     /// The operation ends with a report.
     case drop
-    /// The lane stops at the operation.
+    /// Sending stops at the operation. The operations after it in the same lane must wait.
     case stop
     /// The operation is sent again unchanged, after a back-off.
     case retry
-    /// The operation is sent with another request and a new key, at the same position in its lane. If the new request
-    /// cannot be stored or exceeds a limit, the lane stops at the operation.
+    /// The operation is sent with another request and a new `Idempotency-Key`. It keeps its place among the operations
+    /// of its lane. If the new request cannot be stored or exceeds a limit, sending stops at the operation.
     case rewrite(Request)
 }
 
@@ -60,6 +60,6 @@ package enum AttemptEnd: Hashable, Sendable {
     case invalid(String)
     /// The record `began` could not be stored, so the request was not sent.
     case notStored
-    /// The engine stopped during the attempt.
+    /// The attempt was cancelled, for example because the program stopped the offline engine.
     case interrupted
 }

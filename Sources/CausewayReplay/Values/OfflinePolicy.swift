@@ -2,11 +2,13 @@
 public struct OfflinePolicy: Hashable, Sendable {
     /// How to treat an operation that the server refuses.
     public enum Refusal: UInt8, Hashable, Sendable {
-        /// The operation ends with a report, and its lane continues with the next operation.
+        /// The operation ends with a report. The next operation of the same lane is sent.
         case drop
-        /// The operation stays, and its lane stops until the program resumes, edits or cancels the operation.
+        /// The operation stays in the queue, and sending stops at it: the operations after it in the same lane must
+        /// wait. Sending continues when the program resumes, edits or cancels the operation.
         case stop
-        /// The engine's resolver decides. It can rewrite the request. Without a resolver the lane stops.
+        /// The engine's resolver decides: a callback of the program, which can also replace the request. Without a
+        /// resolver, sending stops at the operation.
         case ask
     }
 
@@ -21,15 +23,18 @@ public struct OfflinePolicy: Hashable, Sendable {
         case replay
         /// Ends the operation with ``OfflineOutcome/unknown``: at most once.
         case report
-        /// Keeps the operation and stops its lane, so that the program can ask the server.
+        /// Keeps the operation and stops sending at it, so that the program can find out from the server whether the
+        /// operation has taken effect. The operations after it in the same lane must wait.
         case stop
     }
 
     /// How to treat status 409 or 412, which mean that the resource has changed in the meantime. The default is ``Refusal/drop``.
     public var conflict = Refusal.drop
-    /// How to treat the other statuses from 400 to 499, and 500 and 501 unless the operation can safely be sent again.
-    /// Statuses 408, 425, 429 and 503 are always retried. The default is ``Refusal/drop``. Statuses 401, 407 and 511
-    /// always stop the operation's lane, because they concern the sender.
+    /// How to treat the other statuses from 400 to 499. Also applies to 500 and 501 if the operation cannot safely be
+    /// sent again. The default is ``Refusal/drop``.
+    ///
+    /// Statuses 408, 425, 429 and 503 are always retried. Statuses 401, 407 and 511 always stop sending at the
+    /// operation, because they concern the sender.
     public var rejection = Refusal.drop
     /// How to treat an operation that may or may not have reached the server. The default is ``UnknownFate/replayIfIdempotent``.
     public var unknownFate = UnknownFate.replayIfIdempotent
@@ -101,7 +106,8 @@ public struct OfflineLimits: Hashable, Sendable {
     public var totalByteCount = 256 << 20
     /// The maximum number of reports that the program has not acknowledged. Beyond it, the oldest are removed. The default is 1,000.
     public var reports = 1_000
-    /// The maximum number of lanes that send at the same time, at least 1. The default is 4.
+    /// The maximum number of lanes (operations that are sent one after another) that send at the same time, at least 1.
+    /// The default is 4.
     public var activeLanes = 4
 
     /// Creates the default limits.

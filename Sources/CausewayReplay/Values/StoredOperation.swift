@@ -17,7 +17,7 @@ package struct StoredOperation: Equatable, Sendable {
         }
     }
 
-    /// An operation's attempts, and why it has stopped its lane.
+    /// An operation's attempts, and the reason if sending has stopped at it.
     package struct Progress: Equatable, Sendable {
         /// The number of attempts that may have reached the server.
         package var attempts: UInt32 = 0
@@ -77,7 +77,8 @@ package struct StoredMessage: Equatable, Sendable {
         case inline([UInt8])
         /// A file in the queue's directory.
         case file(name: String, byteCount: Int64)
-        /// The program's own file, which must not change. `changed` identifies its modification time.
+        /// The program's own file, which must not change. `changed` is the file's modification time, in nanoseconds
+        /// since 1970.
         case reference(path: String, byteCount: Int64, changed: Int64)
 
         package var byteCount: Int64 {

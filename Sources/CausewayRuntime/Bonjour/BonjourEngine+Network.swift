@@ -22,7 +22,7 @@ extension BonjourEngine {
         state.value.links = [:]
     }
 
-    /// Takes a network snapshot on a separate loop, because the kernel may take some time, and passes it to
+    /// Reads the network state on a separate loop, because the kernel may take some time. Then passes the snapshot to
     /// ``adopt(_:)`` on the engine's loop.
     private func look() {
         access.loop.execute {
@@ -31,8 +31,8 @@ extension BonjourEngine {
         }
     }
 
-    /// The time until the network is read again if the kernel did not answer, or had no descriptors or memory for a
-    /// socket. No event reports that the kernel has these again.
+    /// The time after which the network state is read again, if the kernel did not answer, or if there was no free
+    /// descriptor or no memory for a socket. No event reports when these are available again.
     private static let retryDelay: Duration = .seconds(1)
 
     private func lookLater() {
@@ -47,8 +47,9 @@ extension BonjourEngine {
     func adopt(_ snapshot: NetworkSnapshot) {
         if isIdle {
             guard let network = state.value.network else { return }
-            // Unused links only keep cached records, which are useless on another network. Close them. Links that still
-            // send goodbyes follow the network, because a program may use them again before they close.
+            // An unused link only keeps cached records, which are useless on another network. So close all links if
+            // they are unused. Links that still send goodbyes are not closed, because a program may use them again;
+            // they are updated below.
             if network.restDue != nil { return rest() }
         }
         let usable = scope.interfaces.map { snapshot.interfaces(of: $0) } ?? snapshot.multicastInterfaces
@@ -64,7 +65,8 @@ extension BonjourEngine {
         // Two interfaces may be on one link, so each link must know all of this host's addresses, even if its own
         // addresses stay the same.
         for link in state.value.links.values { link.hostAddresses = own }
-        // A link that is gone may have been the last one on which a name was still being probed.
+        // Perhaps a service's name was still being probed only on a link that is now gone. Then probing is complete,
+        // and this must be reported.
         for id in state.value.advertising.keys { reportIfSettled(id) }
         state.value.network?.hasLooked = true
         settle()
@@ -113,8 +115,8 @@ extension BonjourEngine: MulticastSocket.Receiver {
         state.value.links[reader]?.take(bytes, origin.peer, isMulticast: origin.isMulticast)
     }
 
-    /// Answers received queries, then processes some of the received responses. The loop processes the others in later
-    /// turns, so that a burst of responses cannot delay answers to queries.
+    /// Answers received queries, then processes some of the received responses. The loop processes the remaining
+    /// responses after it has handled other events, so that a burst of responses cannot delay answers to queries.
     func receivedBatch() {
         settle()
         guard !state.value.isReading else { return }

@@ -46,8 +46,8 @@ extension BonjourEngine {
         performSleepProxies(on: link)
     }
 
-    /// Takes the records back from the sleep proxy after wake-up. The owner option in this host's messages notifies the
-    /// proxy.
+    /// After wake-up, takes the records back from the sleep proxy. From now on, this host's probes and announcements
+    /// contain the EDNS owner option, which tells the proxy that the host is awake.
     func takeBack(_ link: LinkDriver) {
         guard link.sleepProxy != nil else { return }
         link.sleepProxy?.client.wake()

@@ -17,7 +17,7 @@ extension BonjourEngine {
         var sleep = SleepState()
         var timer: (id: TimerID, due: Duration)?
         var isPerforming = false
-        /// Whether a later turn of the loop will continue to process responses.
+        /// Whether the loop will continue to process responses after it has handled other events.
         var isReading = false
         /// Completion handlers for withdrawals, called when the goodbyes are sent.
         var departures: [@Sendable () -> Void] = []
@@ -33,7 +33,7 @@ extension BonjourEngine {
             name = DNSName(label, in: .local) ?? "linux.local"
         }
 
-        /// Changes the name after another host has won it.
+        /// Chooses another name, because another host keeps this name after a conflict.
         mutating func rename() { self = HostName(BonjourNames.nextHost(after: label)) }
     }
 
@@ -76,7 +76,8 @@ extension BonjourEngine {
         private(set) var phase = Phase.awake
         /// Whether sleep proxies answer while the machine sleeps.
         var usesProxies = false
-        /// The owner option's sequence number. It changes with each wake-up.
+        /// The sequence number in the EDNS owner option, which identifies this host to a sleep proxy. The number
+        /// changes with each wake-up.
         private(set) var wakeups = UInt8.random(in: .min ... .max)
         /// Makes the loop run after the machine wakes up, even if no timer is due.
         private var resumption: ResumptionWatch?
@@ -97,7 +98,7 @@ extension BonjourEngine {
             phase = .awake
         }
 
-        /// Changes the phase. Returns whether the new phase differs from the old phase.
+        /// Changes the sleep phase. Returns whether the new phase differs from the old phase.
         mutating func changed(to next: Phase) -> Bool {
             defer { phase = next }
             return phase != next

@@ -19,10 +19,10 @@ package final class BonjourEngine: Sendable {
         /// Whether the engine answers for this host's name and finds this host's own services.
         var isHost = true
 
-        /// The scope for an engine that represents this host, on all its links.
+        /// All suitable interfaces, for an engine that answers for this host.
         package static let host = Scope()
 
-        /// Returns the scope for an agent that answers for other hosts, on the given interfaces.
+        /// Returns the settings for an engine that answers for other hosts, on the given interfaces.
         package static func agent(on interfaces: Set<Int>) -> Scope { Scope(interfaces: interfaces, isHost: false) }
     }
 
@@ -35,16 +35,16 @@ package final class BonjourEngine: Sendable {
     struct Advertising {
         var service: ServiceDescription
         var handler: @Sendable (ServiceEvent) -> Void
-        /// The interfaces on which the name has passed probing; `nil` after it has passed on all interfaces and the
-        /// handler was called.
+        /// The interfaces on which probing for the name was successful. The value is `nil` after probing was successful
+        /// on all interfaces and the handler was called.
         var settled: Set<Int>? = []
 
         var isTold: Bool { settled == nil }
 
-        /// Records that the name has passed probing on an interface, or that interfaces are gone.
+        /// Records that probing for the name was successful on an interface, or that interfaces are gone.
         ///
         /// - Parameter awaited: The interfaces on which the service is registered.
-        /// - Returns: Whether the name has now passed on all these interfaces for the first time.
+        /// - Returns: Whether probing was now successful on all these interfaces for the first time.
         mutating func passed(on interface: Int? = nil, of awaited: Set<Int>) -> Bool {
             guard var passed = settled else { return false }
             if let interface { passed.insert(interface) }
@@ -166,8 +166,8 @@ package final class BonjourEngine: Sendable {
         let completions = state.value.departures
         state.value.departures = []
         for completion in completions { completion() }
-        // The links could not close before the completions were called. Check again now: if no goodbyes must be
-        // repeated, no timer triggers a later check.
+        // The call of `settle` at the beginning could not close unused links, because there were completions to call.
+        // Call `settle` again: if no goodbyes must be repeated, no timer does this later.
         settle()
     }
 

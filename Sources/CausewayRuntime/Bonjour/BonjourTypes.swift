@@ -16,7 +16,8 @@ package struct ServiceDescription: Sendable, Equatable {
     package var ownHost: DNSName?
 
     private enum Content: Sendable, Equatable {
-        /// An advertised service. Copies of the description that differ only in the name share one attributes object.
+        /// An advertised service. If copies of this ``ServiceDescription`` differ only in the name, they share one
+        /// object with the service's attributes.
         case service(ServiceAttributes)
         /// Records registered instead of a service.
         case records([DNSRecord])

@@ -38,8 +38,9 @@ package final class LinkBridgeDriver: Sendable {
 
     /// - Parameters:
     ///   - types: The service types to bridge.
-    ///   - near: The interface on which services from the far interface are registered.
-    ///   - isBothWays: Whether services are bridged in both directions.
+    ///   - near: The interface on which the bridge registers the services that it finds on `far`.
+    ///   - far: The other interface.
+    ///   - isBothWays: Whether the bridge also registers services from `near` on `far`.
     package init(
         _ types: [DNSServiceType], near: NWInterface, far: NWInterface, isBothWays: Bool,
         _ handler: @escaping @Sendable (Event) -> Void

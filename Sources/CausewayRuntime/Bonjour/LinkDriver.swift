@@ -19,7 +19,7 @@ final class LinkDriver {
     private var pacer = PacketPacer()
     /// Received responses that are not processed yet.
     private var inbox = MulticastInbox()
-    /// The maximum number of responses processed in one turn of the loop.
+    /// The maximum number of responses to process before the loop handles other events.
     private static let readingBudget = 128
     /// Whether the host's own name is registered on this interface.
     var hasHost = false
@@ -68,7 +68,7 @@ final class LinkDriver {
         }
         machine.familyCount = max(1, sockets.count)
         machine.isOneShot = sockets.contains(where: \.isOneShot)
-        // Leave room for the IPv6 and UDP headers (RFC 6762 §17).
+        // Besides the DNS message, a packet must have room for the IPv6 and UDP headers (RFC 6762 §17).
         let room = (facts.mtu ?? 1_500) - 60
         machine.messageByteLimit = min(max(room, 1_220), MulticastDNS.messageByteLimit)
         return isChanged

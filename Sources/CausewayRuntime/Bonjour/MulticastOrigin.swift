@@ -16,8 +16,8 @@ package struct MulticastOrigin: Sendable {
         self.link = link
     }
 
-    /// The index of the interface whose link processes the datagram. `nil` means that this copy is ignored, because
-    /// that link's socket receives its own copy.
+    /// The index of the interface whose link processes the datagram. If the value is `nil`, ignore the datagram: it
+    /// arrived over another interface, whose socket receives it as well.
     package var reader: Int? {
         // If several sockets share the port, the kernel delivers a unicast packet to an arbitrary one of them.
         guard isMulticast, interface != link else { return interface }

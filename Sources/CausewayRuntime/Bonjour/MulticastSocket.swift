@@ -10,11 +10,13 @@ final class MulticastSocket: ReadinessHandler {
     protocol Receiver: AnyObject, Sendable {
         /// Processes a datagram. `bytes` is valid only during the call. The receiver must not close the socket.
         func received(_ bytes: UnsafeRawBufferPointer, _ origin: MulticastOrigin)
-        /// Called when no datagram is pending any more, or when the socket's turn ends.
+        /// Called when no datagram is pending any more, or when the socket pauses reading, for example so that the loop
+        /// can handle other events.
         func receivedBatch()
     }
 
-    /// Opens a socket for a family on the interface with this index. The socket passes its datagrams to the receiver.
+    /// Opens a socket for an address family on the interface with this index. The socket passes its datagrams to the
+    /// given ``Receiver``.
     typealias Opener =
         @Sendable (SocketAddress.Family, Int, any EventLoop, any Receiver) throws(SystemError) ->
         MulticastSocket
@@ -26,7 +28,8 @@ final class MulticastSocket: ReadinessHandler {
             : .ipv6(high: 0xFF02_0000_0000_0000, low: 0xFB, port: MulticastDNS.port, scope: UInt32(interface))
     }
 
-    /// Limits: first the datagrams per system call, then the system calls per turn of the loop.
+    /// `batch` is the maximum number of datagrams per system call. `budget` is the maximum number of these system calls
+    /// before the loop handles other events.
     private static let batch = 16
     private static let budget = 16
 
@@ -43,7 +46,7 @@ final class MulticastSocket: ReadinessHandler {
     private let failures: LoopBound<ReadFailures>
     /// The timer that ends a pause in reading after errors, if there is one.
     private let retry: LoopBound<TimerID?>
-    /// Whether a later turn of the loop will continue to read.
+    /// Whether the loop will continue to read after it has handled other events.
     private let isReading: LoopBound<Bool>
 
     init(
@@ -170,8 +173,8 @@ final class MulticastSocket: ReadinessHandler {
     }
 
     func ready(for readiness: Readiness) {
-        // A later turn already continues to read. Without this check, each report of another datagram would queue one
-        // more turn.
+        // The loop will soon call this method again to continue reading. Without this check, each new datagram could
+        // queue one more such call.
         guard !isReading.value else { return }
         if let timer = retry.value.take() { loop.cancel(timer) }
         var isEmpty = false

@@ -6,8 +6,8 @@ package import CausewayWire
 
 /// Resolves a service or a host name once, with multicast DNS.
 ///
-/// The resolution ends when the time ``gathering`` has passed since the first address arrived, or when the time
-/// ``patience`` has passed without any address. Confined to the engine's loop.
+/// When the first address arrives, the resolution collects further addresses for the time ``gathering``, and then ends.
+/// If no address arrives within the time ``patience``, the resolution ends too. Confined to the engine's loop.
 package final class ServiceResolution: Sendable {
     package typealias Completion = @Sendable (Result<[SocketAddress], NameProblem>) -> Void
 
@@ -92,7 +92,8 @@ package final class ServiceResolution: Sendable {
         }
     }
 
-    /// Queries the addresses of the first target, on each link that has it.
+    /// Queries the addresses of the host that the first SRV record names. Does this on each link with an SRV record for
+    /// this host.
     private func located(at target: DNSName, _ port: UInt16, on interfaceIndex: Int) {
         if state.value.target == nil { (state.value.target, state.value.port) = (target, port) }
         guard state.value.target == target, state.value.links.insert(interfaceIndex).inserted else { return }

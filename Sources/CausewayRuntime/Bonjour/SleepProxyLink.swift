@@ -32,7 +32,7 @@ struct SleepProxyLink {
 ///
 /// Confined to its loop.
 final class SleepProxySocket: ReadinessHandler {
-    /// The maximum number of datagrams read in one turn of the loop.
+    /// The maximum number of datagrams to read before the loop handles other events.
     static let batch = 16
 
     let family: SocketAddress.Family
@@ -45,7 +45,7 @@ final class SleepProxySocket: ReadinessHandler {
     private let failures: LoopBound<ReadFailures>
     /// The timer that ends a pause in reading after errors, if there is one.
     private let retry: LoopBound<TimerID?>
-    /// Whether a later turn of the loop will continue to read.
+    /// Whether the loop will continue to read after it has handled other events.
     private let isReading: LoopBound<Bool>
 
     init(
@@ -86,8 +86,8 @@ final class SleepProxySocket: ReadinessHandler {
     }
 
     func ready(for readiness: Readiness) {
-        // A later turn already continues to read. Without this check, each report of another datagram would queue one
-        // more turn.
+        // The loop will soon call this method again to continue reading. Without this check, each new datagram could
+        // queue one more such call.
         guard registration.value != nil, !isReading.value else { return }
         if let timer = retry.value.take() { loop.cancel(timer) }
         guard let count = try? reader.value.receive(descriptor, wantsPeer: true) else { return readAgain() }

@@ -38,12 +38,12 @@ extension ConnectionDriver {
         if let planner = frozen.planner { plan?.begin(planner, on: flow.loop) { plan in self.planned(plan) } }
     }
 
-    /// The maximum number of bytes to offer for the first packet. The kernel sends as many of these bytes with the SYN
-    /// as fit into its packet.
+    /// The maximum number of bytes to offer for the first packet. The kernel sends as many of these bytes as fit into
+    /// the SYN packet.
     private static let maximumEarlyContent = 4 << 10
 
-    /// Starts the establishment's connector. Call this with the lock released: the flow may call the completions of
-    /// messages that expired before they could be sent, and the program may use the connection in these completions.
+    /// Starts the establishment's connector. Call this with the lock released. Messages can expire before they are
+    /// sent, and the flow then calls their completion handlers. In such a handler, the program may use the connection.
     private func start(_ connector: Connector) {
         let mayBeEarly = isContentAwaited && frozen.makeLayers == nil
         connector.start(early: mayBeEarly ? flow.earlyContent(atMost: Self.maximumEarlyContent) : Data())

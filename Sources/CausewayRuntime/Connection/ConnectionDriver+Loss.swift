@@ -19,8 +19,8 @@ extension ConnectionDriver {
     /// Fails a connection after both directions have ended, because it can exchange no more content. Later receive
     /// calls still return the end of the stream.
     ///
-    /// A connection without a queue does not fail: the tasks that use it receive the end, and their scope closes the
-    /// connection.
+    /// A connection that has no callbacks, because only tasks use it, does not fail. The tasks receive the end of the
+    /// stream, and the scope in which they use the connection closes it.
     func ended() {
         transition { progress in
             progress.delivery == nil ? [] : progress.lifecycle.lost(Failure(errno: Errno.notConnected))
@@ -38,8 +38,8 @@ extension ConnectionDriver {
 
     package func flowLost(_ error: Failure) { awaitReader(error) }
 
-    /// How long a connection with a failed transport waits without the program receiving any of the remaining content.
-    /// After that, the connection fails.
+    /// The maximum time that a connection with a failed transport waits for the program to receive more of the
+    /// remaining content. If the program receives nothing during this time, the connection fails.
     ///
     /// Many programs stop receiving when a connection fails, so the failure is delayed while the program continues to
     /// receive. A program that never receives must get the failure too, so the delay is limited.

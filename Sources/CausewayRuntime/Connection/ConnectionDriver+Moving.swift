@@ -25,7 +25,8 @@ extension ConnectionDriver {
             follower.moved(to: followed)
         } else if follower.noteRenumbering(in: model) {
             _ = flow.loop.schedule(after: Self.renumberingLimit) { [weak self] in
-                // No packet can arrive at the old address, but the kernel would retransmit for about 15 minutes.
+                // No packet can arrive at the lost address. Without this failure, the kernel would retransmit for about
+                // 15 minutes before it reports an error.
                 if follower.isRenumbered { self?.flow.fail(Failure(errno: Errno.connectionAborted)) }
             }
         }

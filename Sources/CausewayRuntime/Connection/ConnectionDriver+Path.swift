@@ -29,8 +29,8 @@ extension ConnectionDriver {
     /// Returns the failure to report: `ENETDOWN` if no usable network exists, otherwise `failure`.
     func reason(to failure: Failure) -> Failure {
         guard failure.lacksWay else { return failure }
-        // Reading the model is cheap if other connections already wait for the network, as is usual when the network is
-        // down.
+        // Reading the network model is cheap while other connections wait for the network, and this is usual when the
+        // network is down.
         let model = NetworkStateMonitor.shared.model
         let gate = RetryGate(networkNeed, settings.pathConstraints, in: model)
         return gate.isSatisfied || model.path(settings.pathConstraints).isSatisfied || networkNeed == .nothing
@@ -103,7 +103,8 @@ extension ConnectionDriver {
         // The first path is reported together with `ready`, before any content.
         if let model = NetworkStateMonitor.shared.followed { pathChanged(in: model, follower) }
         let watch = NetworkStateMonitor.shared.subscribe { [weak self] model in self?.pathChanged(in: model, follower) }
-        // The connection may have left the path in the meantime. Then nothing else would cancel the subscription.
+        // `leavePath` may have been called in the meantime. It could not cancel this subscription, which was not stored
+        // yet, so cancel it here.
         if !progress.withLock({ progress in progress.follow(follower, by: watch) }) { watch.cancel() }
     }
 
@@ -151,10 +152,11 @@ extension ConnectionDriver {
         let subflows = followedSubflows
         if subflows == nil { leaveLostAddress(in: model, follower) }
         let (reports, home) = follower.networkChanged(to: model, subflowsNow: subflows)
-        // A Multipath TCP connection is not bound: the kernel's path manager selects each subflow's interface.
+        // Do not bind the socket of a Multipath TCP connection to an interface: the kernel's path manager selects the
+        // interface of each subflow.
         if let home, settings.requiredInterface == nil, subflows == nil, networkNeed != .nothing {
-            // If the socket were not bound, its packets would leave over another network, but with this network's
-            // source address.
+            // Bind the socket to the interface that has the connection's local address. Otherwise the kernel would send
+            // packets with this source address over another network.
             _ = flow.withDescriptor { fd in try? Socket.bindToInterface(named: home.name, fd) }
         }
         guard !reports.isEmpty else { return }

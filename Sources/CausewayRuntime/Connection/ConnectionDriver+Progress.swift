@@ -15,8 +15,9 @@ extension ConnectionDriver.Progress {
         body(&establishments[0])
     }
 
-    /// Begins a new establishment, which keeps the previous establishment's totals, routes and relay. The program's
-    /// requests stay queued in the protocols above the transport.
+    /// Begins a new establishment. It keeps the previous establishment's routes, association with a relaying proxy, and
+    /// total number of attempts. The program's pending send and receive calls stay queued in the protocols above the
+    /// transport.
     mutating func establish(_ activity: Activity, _ facts: EstablishmentFacts? = nil, untried: [SocketAddress] = []) {
         var next = ConnectionDriver.Establishment(activity: activity)
         if let last = establishments.first {
@@ -38,8 +39,9 @@ extension ConnectionDriver.Progress {
         if !establishments.isEmpty { establishments[0].history.defeat = facts }
     }
 
-    /// Returns whether the latest failed establishment lost its network; `true` only once for each loss. If the next
-    /// establishment fails in its handshakes, this record stays, and the old loss must not start another attempt.
+    /// Returns whether, in the latest failed establishment, an attempt lost its source address because the network
+    /// changed. Returns `true` only once for each such loss. The record of a failed establishment stays while the next
+    /// establishment is in its handshakes; if these fail, the old loss must not start another attempt.
     mutating func takeLoss() -> Bool {
         guard !establishments.isEmpty, establishments[0].history.defeat?.lostNetwork == true else { return false }
         establishments[0].history.defeat?.lostNetwork = false
@@ -67,7 +69,8 @@ extension ConnectionDriver.Progress {
         return connector
     }
 
-    /// Returns the network wait, which is shared by all attempts. Creates it if necessary.
+    /// Returns the object that decides when a waiting connection tries again. All attempts share this object. Creates
+    /// it if necessary.
     mutating func networkWait(_ make: () -> NetworkWait) -> NetworkWait {
         if let known = establishments.first?.wait { return known }
         let wait = make()
@@ -88,15 +91,16 @@ extension ConnectionDriver.Progress {
         return true
     }
 
-    /// Reserves the path for a follower. Returns whether this succeeded; the follower may then subscribe to network
-    /// changes.
+    /// Records that `follower` monitors the connection's path. Returns `false` if the connection is not ready or its
+    /// path is already monitored; the follower must then not subscribe to network changes.
     mutating func beginFollowing(_ follower: PathFollower) -> Bool {
         guard mayFollowPath else { return false }
         record { $0.activity = .followingPath(follower, nil) }
         return true
     }
 
-    /// Stores a follower's subscription. Returns `false` if the connection no longer follows its path.
+    /// Stores the network subscription of the object that monitors the connection's path. Returns `false` if this
+    /// object no longer monitors the path.
     mutating func follow(_ follower: PathFollower, by watch: NetworkStateMonitor.Subscription) -> Bool {
         guard case .followingPath(let current, nil) = establishments.first?.activity, current === follower else {
             return false

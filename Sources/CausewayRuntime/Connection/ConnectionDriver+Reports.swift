@@ -18,8 +18,8 @@ extension ConnectionDriver {
         } else if startCall != .notMade {
             observer.connectionChanged(to: state)
         }
-        // After a failure, only `cancelled` can follow. Release the observer now: `cancel` stores an observer again for
-        // the `cancelled` report.
+        // Release the observer now, because only `cancelled` can follow a failure. For that report, the caller passes
+        // the observer to `cancel` again.
         if case .failed = state {
             progress.withLock { progress in if !progress.lifecycle.isEnding { progress.observer = nil } }
         }

@@ -41,7 +41,8 @@ extension ConnectionDriver {
     // MARK: Datagram relay
 
     /// Retains the association with a relaying proxy until the transport that uses the association has ended. Cancels
-    /// the previous association; if the connection has failed or is ending, cancels the new association instead.
+    /// the association that it replaces. If the connection has failed or is ending, cancels the new association
+    /// instead.
     func hold(_ association: any DatagramRelay) {
         let unwanted = progress.withLock { progress -> (any DatagramRelay)? in
             guard progress.mayConnect else { return association }

@@ -51,8 +51,8 @@ extension ConnectionDriver {
         }
     }
 
-    /// Starts an accepted connection. It is ready when its protocols' handshakes are complete, or at once without
-    /// protocols.
+    /// Starts an accepted connection. If there are protocols above the transport, the connection is ready when their
+    /// handshakes are complete. Otherwise it is ready at once.
     func acceptPeer() {
         if let channel {
             attachAccepted()
@@ -60,8 +60,8 @@ extension ConnectionDriver {
             progress.withLock { progress in progress.beginAgreement() }
             return beginHandshake(channel)
         }
-        // Report `ready` on the loop, which delivers no content during the report. If another thread reported `ready`,
-        // content for a waiting request could reach the program first.
+        // Report `ready` on the event loop, which delivers no content during the report. If another thread reported
+        // `ready`, a pending receive call could deliver content to the program before this report.
         guard progress.withLock({ progress in progress.delivery != nil }), wantsPathReports || flow.hasRequests else {
             return becomeReady()
         }
@@ -114,7 +114,8 @@ final class ModelWait: Sendable {
 
     private let state: LockedValue<State>
 
-    /// - Parameter continuation: Called once on the loop. It gets the subscription and must cancel it.
+    /// - Parameter continuation: Called once on the loop. Its argument is the subscription to network changes, which
+    ///   the continuation must cancel; `nil` if there is none.
     init(_ continuation: @escaping Continuation) { state = LockedValue(.waiting(continuation, nil, nil)) }
 
     func begin(_ monitor: NetworkStateMonitor, on loop: any EventLoop, limit: Duration) {

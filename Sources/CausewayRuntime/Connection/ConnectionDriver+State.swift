@@ -20,8 +20,8 @@ extension ConnectionDriver {
     /// The program's call to ``start(on:observer:)``.
     enum StartCall: Sendable { case notMade, inProgress, returned }
 
-    /// The state of the program's first content. Only an establishment that sends content in its first packet waits for
-    /// it.
+    /// The state of the program's first content. An establishment waits for this content only if it sends content in
+    /// its first packet.
     enum FirstContent: Sendable {
         case absent
         /// The establishment waits for content.
@@ -42,7 +42,7 @@ extension ConnectionDriver {
         var disagreement: Failure?
         /// Decides when to try again; `nil` before an attempt has failed.
         var wait: NetworkWait?
-        /// Whether the transport has failed before the program has received all arrived content.
+        /// Whether the transport failed before the program had received all content that arrived.
         var isLost = false
     }
 
@@ -57,7 +57,7 @@ extension ConnectionDriver {
     }
 }
 
-/// The reported data about a connection's establishments.
+/// Data about a connection's establishments, for reports to the program.
 struct EstablishmentHistory: Sendable {
     /// The current establishment's history; `nil` before its transport is connected.
     private(set) var facts: EstablishmentFacts?
@@ -76,8 +76,8 @@ struct EstablishmentHistory: Sendable {
     /// Replaces the current establishment's history; the totals over all establishments stay the same.
     mutating func renew(_ facts: EstablishmentFacts?) { self.facts = facts }
 
-    /// Adds to the total number of attempts. In the current history, stores the number of attempts before the latest
-    /// attempt.
+    /// Adds to the total number of attempts in all establishments. The latest attempt belongs to the current
+    /// establishment, so the history of this establishment counts all others as previous attempts.
     mutating func countAttempts(_ count: Int) {
         attemptCount += count
         facts?.previousAttempts = attemptCount - 1

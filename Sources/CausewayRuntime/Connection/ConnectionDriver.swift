@@ -24,8 +24,8 @@ package final class ConnectionDriver: FlowOwner {
     }
 
     package let flow: Flow
-    /// The channel for protocols above the transport; `nil` if there are none. Requests go through this channel, which
-    /// serves all attempts.
+    /// The channel for protocols above the transport; `nil` if there are none. The program's send and receive calls go
+    /// through this channel, which stays the same for all attempts to connect.
     package let channel: StackChannel?
     /// The flow if there are no protocols above it; otherwise `nil`.
     package var plainFlow: Flow? { channel == nil ? flow : nil }
@@ -153,8 +153,8 @@ package final class ConnectionDriver: FlowOwner {
 
     func perform(_ action: Lifecycle.Action) {
         switch action {
-        // `release()` reports this state together with the handlers' release. On a concurrent queue, a separate report
-        // could run after the release.
+        // `release()` makes the `cancelled` report and then releases the handlers, in one call on the queue. If the
+        // report were queued separately, a concurrent queue could release the handlers before the report.
         case .report(.cancelled): break
         case .report(.ready): reportReady()
         case .report(let state): report(state)

@@ -7,8 +7,8 @@ final class PathFollower: Sendable {
     private struct State: Sendable {
         /// The connection or its subflows; `nil` if the connection needs no network.
         var connections: [FollowedConnection]?
-        /// The elements of `connections` at the latest network change, each with the routing that it had when it was
-        /// first seen.
+        /// The elements of `connections` at the latest network change. The routing in each element was recorded when
+        /// the element was first seen.
         var known: [FollowedConnection] = []
         var isBound = false
         /// Whether the interface has lost the connection's address and has another address instead.

@@ -5,8 +5,9 @@ package import Dispatch
 /// Runs the program's callbacks in order on one queue, or Causeway's own code on one event loop. One event batch needs
 /// only one dispatch for all its calls.
 ///
-/// Items go to the end of a list, which a dispatched block drains. Items added while the block runs are drained by the
-/// same block, up to a limit; then the queue's other work runs first.
+/// A new call goes to the end of a list, and a dispatched block makes the calls in the list. If one of these calls adds
+/// further calls, the same block makes them too, up to a limit. The remaining calls are made in a new block, so that
+/// other work in the queue can run first.
 package final class Delivery: Sendable {
     package enum Item: Sendable {
         case received(ReceiveCompletion, ReceivedContent)
@@ -18,13 +19,14 @@ package final class Delivery: Sendable {
 
     fileprivate struct State {
         let items = Ring<Item>()
-        /// Whether a block to drain the list is in the queue, or will be put there when an event batch ends.
+        /// Whether the queue contains a block that will make the calls in the list, or will get such a block when an
+        /// event batch ends.
         var isDispatched = false
         /// For a concurrent queue: the number of items for which no block was dispatched yet.
         var undispatched = 0
     }
 
-    /// The number of items that one block drains before the queue's other work runs.
+    /// The number of calls that one block makes before other work in the queue runs.
     private static let budget = 256
 
     /// The queue for the calls; `nil` if they run on an event loop.
@@ -63,7 +65,8 @@ package final class Delivery: Sendable {
 
     // MARK: Adding
 
-    /// Adds an item. Returns whether the caller must call ``dispatch()`` after releasing its locks.
+    /// Adds a callback to the list of calls. Returns whether the caller must call ``dispatch()`` after releasing its
+    /// locks.
     package func add(_ item: Item) -> Bool {
         let isOwnDrain = isDraining
         return state.withLock { state in
@@ -99,13 +102,12 @@ package final class Delivery: Sendable {
         if loop?.isCurrent == true { drain() } else { dispatch() }
     }
 
-    /// Called on the loop's thread, calls ``dispatch()`` when the current event batch ends. Called on another thread,
-    /// calls it at once.
+    /// Calls ``dispatch()``: on the loop's thread when the current event batch ends, on another thread at once.
     func dispatch(behindBatchOf loop: any EventLoop) {
         if loop.isCurrent { loop.dispatchAfterBatch(self) } else { dispatch() }
     }
 
-    /// Adds an item and calls ``dispatch()`` if necessary. The caller must hold no lock.
+    /// Adds a callback to the list of calls, and calls ``dispatch()`` if necessary. The caller must hold no lock.
     package func post(_ item: Item) {
         if add(item) { dispatch() }
     }
@@ -137,7 +139,7 @@ package final class Delivery: Sendable {
         if let item = state.withLock({ state in state.items.popFirst() }) { _ = run(item) }
     }
 
-    /// Performs an item. Returns its cost: the number of calls to subtract from the budget.
+    /// Makes the calls of one item in the list. Returns their number, which counts against the limit ``budget``.
     private func run(_ item: Item) -> Int {
         switch item {
         case .received(let completion, let content): completion(content)

@@ -42,12 +42,14 @@ package final class SharedDelivery: Sendable {
         guard let queue else { return }
         let id = ObjectIdentifier(queue)
         let successor = Self.known.withLock { known in
-            // Another object may already have replaced this one.
+            // The registry may already contain a new object for this queue, because the weak reference to this object
+            // has become `nil`. Keep the new object.
             let successor = known[id]?.shared
             if successor == nil { known[id] = nil }
             return successor
         }
-        // This may be the last reference to the successor, whose `deinit` must not run under the lock.
+        // Release the new object here, outside the lock. This may be the last reference to it, and its `deinit` takes
+        // the lock.
         withExtendedLifetime(successor) {}
     }
 

@@ -48,8 +48,8 @@ final class DeferredWakeups {
         }
     }
 
-    /// Ends a turn that handled `eventCount` events. Yields the processor if the turn gave work to other threads and
-    /// ``YieldPolicy`` allows it.
+    /// Ends one iteration of the event loop, in which `eventCount` events were handled. Yields the processor if the
+    /// iteration gave work to other threads and ``YieldPolicy`` allows it.
     func endTurn(eventCount: Int) {
         guard isGiven else { return }
         isGiven = false

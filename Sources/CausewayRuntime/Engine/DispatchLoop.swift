@@ -2,11 +2,12 @@ internal import CausewayProtocols
 package import CausewaySystem
 internal import Dispatch
 
-/// An event loop on `DispatchSource`: slower than ``EpollLoop``, and available wherever Dispatch is.
+/// An event loop on `DispatchSource`. It is slower than ``EpollLoop``, but available wherever Dispatch is.
 ///
-/// Tests compare the epoll loop with this loop. A dispatch source is level-triggered. To get edges, the loop suspends a
-/// source after each report until ``await(_:of:)`` or ``update(_:_:for:)`` requests the next report. A source stays
-/// suspended until the program has received the pending content; only then does the loop report new stream events.
+/// Tests compare the epoll loop with this loop. A dispatch source is level-triggered: it reports again and again while
+/// a descriptor is ready. To report each change only once, the loop suspends a source after each report, and resumes it
+/// when ``await(_:of:)`` or ``update(_:_:for:)`` is called. So while the program does not receive the pending content
+/// of a stream, the loop reports no new events of this stream.
 package final class DispatchLoop: EventLoop {
     /// One descriptor's two sources. After creation, confined to the loop's queue.
     /// SAFETY: every member is touched on the loop's serial queue only.
@@ -100,7 +101,8 @@ package final class DispatchLoop: EventLoop {
         }
     }
 
-    /// Always `false`, because the loop suspends a dispatch source after each report.
+    /// Whether the loop reports each readiness change without a call of ``await(_:of:)``. Always `false`, because the
+    /// loop suspends a dispatch source after each report.
     package var repeatsReports: Bool { false }
 
     package func await(_ readiness: Readiness, of registration: Registration) {
@@ -131,7 +133,8 @@ package final class DispatchLoop: EventLoop {
             Descriptor(adopting: fd).close()
             return completion()
         }
-        // If this is the loop's queue, mark the entry now: a report may already be queued ahead of the block below.
+        // On the loop's own queue, set `isClosed` now. A report of this descriptor may be queued already, and would
+        // otherwise reach the handler before the block below runs.
         if isCurrent { entry.isClosed = true }
         queue.async {
             entry.isClosed = true
@@ -204,8 +207,9 @@ package final class DispatchLoop: EventLoop {
         for call in calls { call() }
     }
 
-    /// Arms the sources again and repeats a hang-up report. After a hang-up, Dispatch stops watching the descriptor, so
-    /// without the repetition a new handler or a new interest would get no report.
+    /// Resumes the sources, and reports a hang-up again. After a hang-up, Dispatch stops watching the descriptor.
+    /// Without this second report, a new handler would get no report, and neither would a handler that now waits for
+    /// another event.
     private func renew(_ entry: Entry, _ fd: CInt, _ interest: Readiness) {
         guard !entry.isClosed else { return }
         arm(entry, fd, interest)
@@ -245,10 +249,10 @@ package final class DispatchLoop: EventLoop {
             } else {
                 entry.isReadArmed = false
                 entry.read?.suspend()
-                // A source does not report whether the peer has also closed its side, and if data and the end of the
-                // stream arrive together, there is no second report. So each report tells an interested handler that
-                // the end may have arrived, and the handler reads until no data is left. A source does not report
-                // errors either, so the loop adds them here.
+                // A source does not report that the peer has closed its side. If data and the end of the stream arrive
+                // together, the source makes only one report. So each report to a handler that is interested in the end
+                // says that the end may have arrived, and the handler reads until no data is left. A source does not
+                // report errors of the descriptor either, so they are added to the report here.
                 entry.handler.ready(for: entry.interest.union(.troubles(of: fd)))
             }
             self.endBatch()

@@ -45,7 +45,8 @@ package enum Engine {
         choice.withLock { choice in if choice.loops.isEmpty { choice.isThreadPromised = true } }
     }
 
-    /// Runs the loop to which this thread was promised, and never returns. If there is no such loop, returns at once.
+    /// Runs the first loop on this thread if ``promiseThread()`` has reserved the thread for it, and then never
+    /// returns. Otherwise returns at once.
     package static func keepPromise() {
         let first = choice.withLock { choice in choice.isThreadPromised ? choice.loops.first : nil }
         if let loop = first as? EpollLoop { loop.runHere() }

@@ -10,9 +10,9 @@ internal import Synchronization
 package final class EpollLoop: EventLoop {
     private struct Slot {
         var handler: (any ReadinessHandler)?
-        /// A counter that is an even number while the slot is free, and an odd number while the slot is in use. It is
-        /// incremented when the slot is allocated and when it is freed, so that a late event for the previous
-        /// descriptor does not reach the slot's next user.
+        /// A counter that is incremented when a descriptor gets this slot of the table and when it leaves the slot. So
+        /// the value is even while the slot is free, and odd while the slot is in use. A late event for a previous
+        /// descriptor has an old value, and therefore does not reach the descriptor that uses the slot now.
         var generation: UInt32 = 0
     }
 
@@ -25,9 +25,9 @@ package final class EpollLoop: EventLoop {
         /// Handlers of closed descriptors, retained until the current batch ends: the batch's events may refer to them.
         var retired: [any ReadinessHandler] = []
         var isSleeping = false
-        /// When the current or next sleep ends if no other thread wakes the loop: the first timer's deadline.
-        /// Cancelling that timer does not change this time. If connections often set and cancel timers, the loop then
-        /// wakes once per timeout interval, not once for each timer.
+        /// The time at which the current or next sleep ends if no other thread wakes the loop: the first timer's
+        /// deadline. If that timer is cancelled, the time stays the same. So if connections often set and cancel
+        /// timers, the loop wakes once per timeout interval, not once for each timer.
         var wakesAt: Duration?
 
         /// Returns whether the caller must wake the loop after it has released the lock.
@@ -201,8 +201,9 @@ package final class EpollLoop: EventLoop {
         }
     }
 
-    /// Returns the time until the next timer; `nil` if there are no timers. Marks the loop as sleeping, so that other
-    /// threads wake it. Also releases the handlers retired in this turn, so that they need no separate turn.
+    /// Returns how long the loop may sleep: until the next timer, not at all if work is waiting, or without a limit
+    /// (`nil`). Marks the loop as sleeping, so that other threads wake it. Also releases the handlers whose descriptors
+    /// were closed, so that the loop needs no extra iteration for this.
     private func sleepTime() -> Duration? {
         if ownJobs.count > 0 { return .zero }
         var retired: [any ReadinessHandler] = []
@@ -234,7 +235,8 @@ package final class EpollLoop: EventLoop {
         }
     }
 
-    /// Runs calls and jobs queued by other threads, then due timers. Releases the handlers retired during the batch.
+    /// Runs the queued calls, then the timers that are due, then the jobs that other threads have queued. Also releases
+    /// the handlers whose descriptors were closed during the batch.
     private func runQueued(_ executor: UnownedTaskExecutor) {
         let (calls, jobs, retired, hasTimers) = shared.withLock { shared in
             let (calls, jobs, retired) = (shared.calls, shared.jobs, shared.retired)
@@ -255,8 +257,8 @@ package final class EpollLoop: EventLoop {
         for job in jobs { job.runSynchronously(on: executor) }
     }
 
-    /// Runs the jobs that are queued now. If these jobs submit further jobs, the further jobs run in the next turn, so
-    /// that jobs cannot starve readiness events.
+    /// Runs the jobs that are queued now. If they submit further jobs, these run in the loop's next iteration, after
+    /// new readiness events, so that jobs cannot starve the events.
     private func runOwnJobs(_ executor: UnownedTaskExecutor) {
         for _ in 0..<ownJobs.count {
             guard let job = ownJobs.popFirst() else { return }

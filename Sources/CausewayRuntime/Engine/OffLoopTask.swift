@@ -6,7 +6,7 @@ package import FoundationEssentials
 package enum OffLoopTask: Sendable {
     /// A task that waits for content.
     case receive(TaskContinuation, StreamPiece)
-    /// A task that waits for something else. The closure resumes this task.
+    /// A task that waits for another result than content. The closure resumes this task.
     case other(@Sendable () -> Void)
 
     package func resume() {

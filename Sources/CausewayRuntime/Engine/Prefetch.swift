@@ -6,8 +6,8 @@ internal import CausewaySystem
 /// message would wait for memory about forty times. A prefetch costs one instruction per 64 bytes and has no other
 /// effect, so prefetching too many bytes is harmless.
 enum Prefetch {
-    /// The numbers of bytes that the loop usually accesses for one message: in the event's handler, and in a task
-    /// together with its first frames.
+    /// The numbers of bytes that the loop usually accesses for one message. The first number is for the event's
+    /// handler, and the second number is for a task with its first frames.
     private static let (handlerByteCount, taskByteCount) = (384, 1536)
 
     static func fetch(_ handler: some ReadinessHandler) {

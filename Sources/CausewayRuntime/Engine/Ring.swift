@@ -4,8 +4,8 @@
 /// an array would check exclusive access on each use, and would retain and release each element.
 package final class Ring<Element> {
     private static var smallest: Int { 2 }
-    /// Bytes that an empty queue may keep. If a burst has enlarged the storage, the queue halves it each time it
-    /// becomes empty.
+    /// The maximum size in bytes of the storage that an empty queue keeps. If a burst has made the storage larger, the
+    /// storage is halved each time the queue becomes empty.
     private static var keptByteCount: Int { 64 << 10 }
 
     private var storage = UnsafeMutablePointer<Element>.allocate(capacity: Ring.smallest)

@@ -64,8 +64,8 @@ package final class WorkerThreads: Sendable {
     }
 
     /// Called when a thread could not be created. Running threads take the waiting work. If there are none, runs the
-    /// waiting work on the caller's thread. If more work is added meanwhile, the caller that adds it tries to start a
-    /// thread again, so that work does not delay this caller.
+    /// work that is waiting now on the caller's thread. Work that is added later does not delay this caller: it belongs
+    /// to the thread that adds it, which tries again to start a worker thread.
     private func threadFailed() {
         let abandoned = state.withLock { state -> Deque<@Sendable () -> Void> in
             state.threadCount -= 1

@@ -5,14 +5,16 @@
 /// arrived, and the loop handles them together. If each thread has its own processor, a yield costs one system call
 /// without effect.
 package struct YieldPolicy {
-    /// The minimum number of events that make a yield worth the system call. If a turn had only a single event, the
-    /// program usually waits for each answer, so no other event arrives during a yield.
+    /// The minimum number of events for which a yield is worth the system call. If the loop woke for a single event,
+    /// the program usually waits for each reply before it sends more, so no other event arrives during a yield.
     private static let minimumEvents = 2
-    /// How long the work from one turn can take: `atAll`, plus `anEvent` for each event. If the loop gets the processor
-    /// back later than that, unrelated threads have used the processor, and the loop pauses before it yields again.
+    /// The maximum time for the work that other threads get from one iteration of the loop: a fixed time, `atAll`, plus
+    /// the time `anEvent` for each event. If the loop gets the processor back later than that after a yield, unrelated
+    /// threads have used the processor. Then the loop does not yield again for some time.
     private static let patience = (atAll: Duration.milliseconds(1), anEvent: Duration.microseconds(50))
-    /// The shortest and longest pause. The pause doubles after each late return and halves after each timely one: after
-    /// one disturbance the loop soon yields again, and next to a busy process it rarely yields.
+    /// The shortest and the longest time without yields after the loop got the processor back too late. The time
+    /// doubles whenever this happens, and halves whenever the loop gets the processor back in time. So the loop soon
+    /// yields again after a single delay, but rarely yields beside a busy process.
     private static let pauses = Duration.milliseconds(4)...Duration.seconds(1)
 
     private var nextTime = Duration.zero
@@ -20,7 +22,7 @@ package struct YieldPolicy {
 
     package init() {}
 
-    /// Returns whether the loop should yield at the end of a turn with `eventCount` events.
+    /// Returns whether the loop should yield the processor after it has handled a batch of `eventCount` events.
     package func isDue(eventCount: Int, at now: Duration) -> Bool {
         eventCount >= Self.minimumEvents && now >= nextTime
     }

@@ -88,7 +88,8 @@ final class Attempt: ReadinessHandler {
         state.value.connector?.failed(candidate, code)
     }
 
-    /// Transfers the socket to the returned winner; `nil` if the socket is already closed.
+    /// Ends the attempt and returns its connected socket, which the caller then owns. Returns `nil` if the socket is
+    /// already closed.
     func win(_ facts: EstablishmentFacts, _ untried: [SocketAddress]) -> Connector.Winner? {
         stopTimer()
         guard let fd = state.value.fd.take() else { return nil }

@@ -2,8 +2,8 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// Connects through a proxy that relays datagrams: the proxy first returns its relay's address, then the race connects
-/// to that address.
+/// Connects through a proxy that relays datagrams. First the proxy returns its relay's address, then the connection
+/// attempts go to that address.
 extension Connector {
     func associate(_ request: RelayRequest) {
         let association = request.associate(settings, loop, resolver)

@@ -2,15 +2,16 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// Races over other interfaces. If a race has no winner when its second attempt would start, the same race also starts
-/// over each other permitted interface.
+/// Connection attempts over other network interfaces. A connector tries the addresses of its target in a race (Happy
+/// Eyeballs) over the default interface. If no attempt has succeeded by the time at which the second attempt would
+/// start, the same race also starts over up to four other permitted interfaces.
 ///
-/// If the target connects at once, no other race starts, and the network state is not read. Each race over another
-/// interface is a connector owned by this connector: both stop together, and this connector also reports a winner over
-/// the other interface.
+/// If the target connects before that time, no other race starts, and the network state is not read. Each race over
+/// another interface is a separate ``Connector``, which this connector owns. Both stop together, and if an attempt over
+/// the other interface succeeds first, this connector reports that socket.
 extension Connector {
     struct InterfaceFallbacks {
-        /// Whether this connector itself is a race over another interface.
+        /// Whether another connector started this connector to try one other interface.
         let isOne: Bool
         var timer: TimerID?
         var wereTaken = false

@@ -3,7 +3,8 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Turns a name into candidates. Records the attempts' results, for use in later races.
+/// Looks up a name, and passes its addresses to the race of connection attempts. Also records how the attempts ended,
+/// for the address order of later connections.
 extension Connector {
     /// Results from this process's earlier connections.
     static let memory = LockedValue(EstablishmentMemory())
@@ -28,7 +29,7 @@ extension Connector {
         }
     }
 
-    /// - Parameter isComplete: Whether all results are known already, so that no event follows this one.
+    /// - Parameter isComplete: Whether the lookup already has all its events, so that no event arrives later.
     private func heard(_ event: NameEvent, isComplete: Bool) {
         guard progress.phase.isRunning else { return }
         switch event {

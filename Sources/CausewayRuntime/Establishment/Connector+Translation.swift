@@ -12,7 +12,8 @@ extension Connector {
     /// Whether translated addresses are used. A connector translates at most once.
     enum Translation {
         case unused
-        /// The DNS query for the translator's prefix is pending. The first list has the IPv4 addresses to translate.
+        /// The DNS query for the translator's prefix is pending. The first value has the IPv4 addresses to translate;
+        /// `answers` has the addresses that the query has returned so far.
         case searching([SocketAddress], answers: [SocketAddress])
         case done
 

@@ -41,7 +41,7 @@ package struct EstablishmentFacts: Sendable {
         package var interface: NWInterface?
     }
 
-    /// The transport's counters when the connection became ready.
+    /// The transport's byte counts and TCP information at the time when the connection became ready.
     package struct Baseline: Sendable {
         package var information: TCPInformation?
         package var received: UInt64
@@ -55,8 +55,8 @@ package struct EstablishmentFacts: Sendable {
     /// When all protocols were ready.
     package var finished: Duration = .zero
     package var previousAttempts = 0
-    /// The counters when the connection became ready; `nil` if no protocol above the transport had exchanged bytes by
-    /// then.
+    /// The transport's byte counts and TCP information at the time when the connection became ready; `nil` if the
+    /// connection has no protocols above the transport.
     package var baseline: Baseline?
     package var firstAddress: SocketAddress?
     /// Whether an attempt lost its source address because the network changed. At this position in the structure, the

@@ -8,7 +8,7 @@ struct SocketRace {
     typealias Step = AddressRace.Step
 
     private var order: AddressRace
-    /// The addresses, indexed by the race's candidate numbers.
+    /// The addresses to connect to. An address's index is also its candidate number in ``AddressRace``.
     private(set) var addresses: [SocketAddress] = []
     private(set) var attempts: [Candidate: Attempt] = [:]
     private var timer: TimerID?
@@ -54,7 +54,8 @@ struct SocketRace {
 
     // MARK: Attempts
 
-    /// Creates a candidate's attempt. The caller must start it.
+    /// Creates an attempt to connect to the candidate, which is an index in ``addresses``. The caller must start the
+    /// attempt.
     mutating func begin(_ candidate: Candidate, of connector: Connector) -> Attempt {
         let attempt = Attempt(candidate, addresses[candidate], connector)
         attempts[candidate] = attempt

@@ -1,15 +1,15 @@
-/// Whether a stream receives arrival reports from its loop.
+/// Whether the event loop reports to a stream that content has arrived.
 ///
-/// An edge-triggered event loop reports each packet. While the program's delivery queue reads continuously, these
-/// reports carry no new information, but each costs the reader processor time: a stream at full speed would need 50 %
-/// more of it.
+/// An edge-triggered event loop reports each packet. While the program's queue reads continuously, these reports carry
+/// no new information, but they cost processor time: a reader of a stream at full speed would need 50 % more processor
+/// time.
 struct ArrivalReports: Sendable {
     private enum Interest: UInt8, Sendable {
         case all
-        /// The flow is about to turn the reports off.
+        /// The flow is about to turn the loop's arrival reports off.
         case muting
-        /// Like `muting`, but the reader already needs reports again. The flow turns the reports off and immediately on
-        /// again.
+        /// The flow is about to turn the loop's arrival reports off, but the reader already needs them again. The flow
+        /// turns the reports off and immediately on again.
         case mutingInVain
         case nothing
     }
@@ -33,7 +33,8 @@ struct ArrivalReports: Sendable {
         return true
     }
 
-    /// Records that reports are off. Returns whether the caller must turn them on again at once.
+    /// Records that the flow has turned the loop's arrival reports off. Returns whether the caller must turn them on
+    /// again at once.
     mutating func turnedOff() -> Bool {
         let isInVain = interest == .mutingInVain
         if interest == .muting { interest = .nothing }

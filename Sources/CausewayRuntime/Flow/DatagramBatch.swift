@@ -15,7 +15,7 @@ public struct DatagramBatch: RandomAccessCollection, Sendable {
         var bytes: Data
         var segment: Int
         var mark: PacketMark
-        /// The block whose first bytes are `bytes`; `nil` if `bytes` is a copy.
+        /// The memory block that received the datagrams and begins with `bytes`; `nil` if `bytes` is a copy.
         var block: PacketBlock?
 
         var count: Int { bytes.count == 0 ? 1 : (bytes.count + segment - 1) / segment }

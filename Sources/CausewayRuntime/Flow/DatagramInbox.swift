@@ -16,16 +16,16 @@ struct DatagramInbox: Sendable {
         var byteCount: Int
         var datagramCount: Int
 
-        /// The mark for a program that receives on another thread, if the kernel's buffer is small. If the content is
-        /// at this mark, one more read of at most a megabyte still fits into the inbox.
+        /// The limit for a program that receives on another thread, if the kernel's buffer is small. At this limit, one
+        /// more read of at most a megabyte still fits into the inbox.
         static let far = Mark(
             byteCount: byteLimit - PacketReader.packetLimit * PacketReader.blockByteCount,
             datagramCount: datagramLimit - PacketReader.packetLimit * PacketReader.trainDatagramLimit)
-        /// The mark for a program that receives on another thread, if the kernel's buffer is large. The pool of packet
-        /// blocks has enough blocks for this many bytes.
+        /// The limit for a program that receives on another thread, if the kernel's buffer is large. The pool of memory
+        /// blocks for packets has enough blocks to store this many bytes.
         static let close = Mark(byteCount: 768 << 10, datagramCount: 4_096)
-        /// The mark for a task on the reader's thread. It is low, so that datagrams are still in the processor's cache
-        /// when the task receives them.
+        /// The limit for a task that receives on the thread that reads the socket. The limit is low, so that datagrams
+        /// are still in the processor's cache when the task receives them.
         static let near = Mark(byteCount: 256 << 10, datagramCount: 1_024)
     }
 
@@ -39,20 +39,21 @@ struct DatagramInbox: Sendable {
 
     private var head: DatagramBatch.Train?
     private var rest: Deque<DatagramBatch.Train> = []
-    /// The number of datagrams in the oldest train, `head`.
+    /// The number of datagrams in `head`, the oldest train (datagrams that were received in one block).
     private var headCount = 0
-    /// How much of the oldest train was already delivered: first the number of whole datagrams, then the number of
-    /// bytes of the next datagram.
+    /// The part of the oldest train (datagrams that were received in one block) that the program already has: first
+    /// `deliveredDatagrams` whole datagrams, then `deliveredBytes` bytes of the next datagram.
     private var deliveredDatagrams = 0
     private var deliveredBytes = 0
     private(set) var byteCount = 0
     private(set) var datagramCount = 0
-    /// The mark that was exceeded when the reader stopped; `nil` while the reader runs.
+    /// The limit that the inbox's content exceeded when the socket's reader stopped; `nil` while the reader runs.
     private var heldAt: Mark?
 
     var isEmpty: Bool { head == nil }
 
-    /// Appends a train. Returns `false` if the train does not fit into the inbox; the train is then dropped.
+    /// Appends a train (one or more datagrams in one block). Returns `false` if the train does not fit into the inbox;
+    /// the train is then dropped.
     mutating func append(_ train: DatagramBatch.Train) -> Bool {
         let count = train.count
         guard byteCount + train.bytes.count <= Self.byteLimit, datagramCount + count <= Self.datagramLimit else {
@@ -75,7 +76,8 @@ struct DatagramInbox: Sendable {
         return true
     }
 
-    /// Ends the reader's pause if the content has fallen to half of the mark. Returns whether the reader must continue.
+    /// Ends the pause of the socket's reader if the inbox's content has fallen to half of the limit at which the reader
+    /// stopped. Returns whether the reader must continue.
     mutating func releaseHold() -> Bool {
         guard let mark = heldAt, byteCount <= mark.byteCount / 2, datagramCount <= mark.datagramCount / 2 else {
             return false
@@ -98,11 +100,12 @@ struct DatagramInbox: Sendable {
         return (data, mark, isWhole)
     }
 
-    /// Content with at least this many bytes is not copied, but keeps the block of up to 64 KiB into which it was read.
-    /// Smaller content is copied.
+    /// The minimum size in bytes for content that is not copied out of the memory block into which it was read. Such
+    /// content keeps the whole block allocated, so smaller content is copied.
     private static let sharedByteCount = 512
 
-    /// Returns bytes of the oldest train.
+    /// Returns `count` bytes of the oldest train (datagrams that were received in one block), beginning at offset
+    /// `start`.
     private func content(_ start: Int, _ count: Int) -> Data {
         guard let head else { return Data() }
         if count == head.bytes.count, head.bytes.startIndex == 0 { return head.bytes }

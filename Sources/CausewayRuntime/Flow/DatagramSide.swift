@@ -11,14 +11,15 @@ struct DatagramSide: Sendable {
     var refusal: Failure?
     /// The first parts of a datagram whose final part is still missing.
     var outgoing = Data()
-    /// Whether the kernel divides a train into its datagrams for this socket (UDP_SEGMENT).
+    /// Whether the kernel accepts several datagrams in one block for this socket, and divides the block into the
+    /// datagrams (UDP_SEGMENT).
     var hasSegmentOffload = true
-    /// The flow of this state, needed to post a delivery to the program's queue.
+    /// The flow to which this state belongs. Needed to schedule a call to the flow on the program's queue.
     unowned var flow: Flow?
     /// Whether a delivery on the program's queue is scheduled.
     var isPosted = false
     var isDelivering = false
-    /// Determines how many datagrams may wait.
+    /// Determines the number of datagrams that may wait for the program before reading from the socket pauses.
     var holdRule = HoldRule()
     /// The number of datagrams that tasks have received since a task was last suspended.
     var immediateCount = 0
@@ -37,7 +38,7 @@ struct DatagramSide: Sendable {
     /// Whether a receive call can be completed now.
     var hasAnswer: Bool { refusal != nil || !inbox.isEmpty }
 
-    /// Whether the waiting datagrams exceed the mark, so that the shared socket's reader must stop.
+    /// Whether the shared socket's reader must stop, because enough datagrams wait for the program.
     var isAboveMark: Bool { inbox.isAbove(holdRule.mark) }
 
     mutating func beginHold() -> Bool { inbox.hold(above: holdRule.mark) }

@@ -5,8 +5,8 @@ internal import FoundationEssentials
 internal import Synchronization
 
 extension Flow {
-    /// A train with at least this many bytes is not copied, but keeps the block into which it was read. Smaller trains
-    /// are copied.
+    /// The minimum size in bytes for a train (datagrams that were received in one block) that is not copied out of the
+    /// memory block into which it was read. A smaller train is copied.
     static var datagramHandOverByteCount: Int { 12 << 10 }
 
     func readDatagrams(_ plan: ReadPlan, _ mayGoOn: Bool) -> ReadPlan? {
@@ -64,8 +64,9 @@ extension PacketReader {
         return trains
     }
 
-    /// Returns the index after the last packet of a train whose first packet is at `start`. A train of several packets
-    /// has single datagrams of equal length; the train's final datagram can be shorter.
+    /// Returns the index after the last packet that can be joined with the packet at `start` to one train (datagrams in
+    /// one block). Each joined packet is a single datagram. These datagrams have equal length; only the final datagram
+    /// can be shorter.
     private func endOfRun(from start: Int, before limit: Int) -> Int {
         let (count, segment) = shape(of: start)
         guard count > 0, count == segment else { return start + 1 }
@@ -83,8 +84,8 @@ extension PacketReader {
         return end
     }
 
-    /// Removes the packet at `index` from the reader, as one train. A small train is a copy of the packet; a large
-    /// train keeps the packet's block.
+    /// Returns the packet at `index` as one train (one or more datagrams in one block). If the packet is small, the
+    /// train gets a copy. If it is large, the train takes the packet's memory block from the reader.
     mutating func takeTrain(_ index: Int, segment: Int) -> DatagramBatch.Train {
         let (count, mark) = (shape(of: index).byteCount, mark(of: index))
         guard count >= Flow.datagramHandOverByteCount else {
@@ -124,9 +125,11 @@ extension Flow.State {
         match(nil, &deferred)
     }
 
-    /// Completes the receive calls for which datagrams are available. For the program's closures, this only posts an
-    /// item to the program's queue, which delivers one datagram after another (``Flow/deliverDatagrams()``), so a batch
-    /// costs one dispatch.
+    /// Completes the receive calls for which datagrams are available.
+    ///
+    /// If the oldest call has a closure for a serial queue, this method does not complete it. Instead, it schedules
+    /// ``Flow/deliverDatagrams()`` on that queue. That method delivers one datagram after another, so a batch costs one
+    /// dispatch.
     mutating func matchDatagrams(_ deferred: inout DeferredActions) {
         while let isOfQueue = reading.receives.waiters.first?.isOfQueue, datagrams[0].hasAnswer {
             if isOfQueue, let delivery, delivery.isSerial, let flow = datagrams[0].flow {
@@ -150,8 +153,8 @@ extension Flow.State {
         if let socket = takeReleased() { deferred.resume(.read(socket)) }
     }
 
-    /// If a full inbox has paused reading and is now at most half full, ends the pause. Returns the shared socket to
-    /// read from again; `nil` if reading was not paused, must stay paused, or does not use a shared socket.
+    /// If an inbox above its limit has paused reading from a shared socket, and the inbox is now at most half full,
+    /// ends the pause. Returns the shared socket, which the caller must read again; `nil` in all other cases.
     mutating func takeReleased() -> SharedDatagramSocket? {
         guard datagrams[0].inbox.releaseHold(), case .peer(let socket, _) = link.transport else { return nil }
         return socket

@@ -4,12 +4,12 @@ internal import CausewayTypes
 package import FoundationEssentials
 internal import Synchronization
 
-// Delivers datagrams to the program. Closures run on the program's queue, one after another in one delivery item. A
+// Delivers datagrams to the program. On the program's queue, one block calls several closures, one after another. A
 // task receives without suspension while datagrams are waiting.
 
 extension Flow {
-    /// The maximum number of datagrams in one delivery item. After that many, the queue delivers to other connections
-    /// first.
+    /// The maximum number of datagrams that a flow delivers in a row on the program's queue. After that many, the queue
+    /// delivers to other connections first.
     private static var deliveryBudget: Int { 64 }
     /// The maximum number of datagrams that a task receives in a row before it must suspend.
     static var immediateBudget: Int { 64 }
@@ -116,8 +116,8 @@ extension Flow.State {
         }
     }
 
-    /// Ends a delivery. Remaining datagrams go to the next delivery, or to a task whose receive call is behind those of
-    /// the closures.
+    /// Ends a delivery on the program's queue. If datagrams remain and the oldest waiting receive call has a closure,
+    /// another delivery is scheduled. If that call belongs to a task, the call is completed.
     fileprivate mutating func endDelivering(_ deferred: inout DeferredActions) {
         guard kind == .datagram, !datagrams.isEmpty else { return }
         datagrams[0].isDelivering = false

@@ -16,14 +16,15 @@ extension Flow {
         case contentAndEnd
     }
 
-    /// Checks a broken transport for its error and for unread content. If a read is active or due, leaves this to the
-    /// reader.
+    /// Checks a broken transport for its error and for unread content. If a thread is reading, or can read now, that
+    /// thread does this check instead.
     func examineLoss() {
         let suspect = state.withLock { state in state.beginErrorCheck() }
         if let suspect { checkError(of: suspect) } else { requeueRead() }
     }
 
-    /// Reads the pending error. Ends the claim that ``State/beginErrorCheck()`` made.
+    /// Reads the transport's pending error. Ends this thread's exclusive right to read, which
+    /// ``State/beginErrorCheck()`` has reserved.
     func checkError(of transport: Transport) {
         let loss = transport.takeLoss()
         let hasUnread = transport.hasUnread
@@ -54,9 +55,11 @@ extension Flow.State {
     /// calls continue.
     var isDraining: Bool { reading.remainder != .nothing && link.isOpen }
 
-    /// Claims the reading side to query the pending error, unless a read is active or due. In that case the reader gets
-    /// the error, or queries it after the read. If a query and a read ran at the same time, the query could take the
-    /// error, and the read would report only an end of stream.
+    /// Reserves the exclusive right to read for this thread, which then queries the transport's pending error. Returns
+    /// `nil` if another thread is reading, or if content can be read now.
+    ///
+    /// In these two cases, the reading thread gets the error, or queries it after the read. If a query and a read ran
+    /// at the same time, the query could take the error, and the read would report only an end of stream.
     mutating func beginErrorCheck() -> Transport? {
         guard link.isOpen, let transport = link.transport else { return nil }
         let isLeftToReader = reading.isReading || hasReadWork
@@ -87,12 +90,13 @@ extension Flow.State {
         }
         failure = error
         reading.broke(isBehindEnd: isBehindEnd)
-        // Do not fail the entries of an active write, because the write's result completes these entries. The peer may
-        // have closed the connection in reply to their content.
+        // Do not fail the send calls whose content is being written now, because the result of that write completes
+        // them. The peer may have closed the connection in reply to this content.
         answerSends(error, keeping: Int(writing.activeEntryCount ?? 0), &deferred)
     }
 
-    /// Fails the flow if nothing is left to read; otherwise notifies the owner.
+    /// Fails the flow if nothing is left to read. If content is left and no receive call waits for it, notifies the
+    /// flow's owner.
     fileprivate mutating func settleLoss(hasUnread: Bool, _ deferred: inout DeferredActions) {
         guard isDraining, let failure else { return }
         reading.isReadable = true

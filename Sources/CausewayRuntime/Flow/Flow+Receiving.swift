@@ -5,14 +5,14 @@ internal import FoundationEssentials
 internal import Synchronization
 
 extension Flow {
-    /// How many reads in a row one flow may make before other flows run. Also how many receive calls in a row may read
-    /// from the transport on the caller's thread.
+    /// The maximum number of reads that one flow makes in a row before other flows run. The limit also applies to
+    /// receive calls that read directly on the loop's thread: one of this many calls waits until other work has run.
     static var readBudget: Int { 16 }
     /// The number of bytes that a read may return beyond the requested number, so that a small receive call does not
     /// always cost a system call.
     static var readAhead: Int { 16 << 10 }
-    /// Content with at least this many bytes is not copied, but keeps the block into which it was read. Smaller content
-    /// is copied.
+    /// The minimum size in bytes for content that is not copied out of the memory block into which it was read, but
+    /// takes over this block. Smaller content is copied.
     static var handOverByteCount: Int { 48 << 10 }
 
     // MARK: Requests
@@ -93,7 +93,7 @@ extension Flow {
         if let plan = state.withLock({ state in state.beginRead() }) { pumpReads(plan) }
     }
 
-    /// Performs a read that this thread has claimed, then further reads, up to a limit.
+    /// Performs a read that this thread has reserved for itself, then further reads, up to a limit.
     func pumpReads(_ first: ReadPlan) {
         var budget = Self.readBudget
         var plan: ReadPlan? = first
@@ -102,7 +102,7 @@ extension Flow {
             let mayGoOn = budget > 0
             plan = current.isDatagram ? readDatagrams(current, mayGoOn) : readStream(current, mayGoOn)
         }
-        // Let other flows on this thread run first. The remaining bytes are read in a later turn.
+        // Let other flows on this thread run first. The remaining bytes are read later.
         if budget <= 0 { requeueRead() }
     }
 
@@ -142,8 +142,8 @@ extension Flow {
         }
     }
 
-    /// Ends the claim to read in the usual case: one receive call waits, and gets everything that was read. Returns the
-    /// content in all other cases.
+    /// Completes a read in the usual case: one receive call waits, and gets everything that was read. Then ends this
+    /// thread's claim (its exclusive right to read). In all other cases, only returns the content.
     private func pass(_ content: consuming Data, _ plan: ReadPlan, _ length: Int) -> Data? {
         guard plan.isForOne else { return content }
         var mustAwait = false
@@ -178,8 +178,8 @@ extension Flow {
         return nil
     }
 
-    /// Ends the claim to read and delivers the content. Closes the transport if the close was waiting for the end of
-    /// this claim.
+    /// Ends this thread's claim (its exclusive right to read), and delivers the content. If the flow waits to close the
+    /// transport and no other thread uses the transport, closes it.
     func finishRead(
         _ plan: ReadPlan, _ finish: (inout State, inout DeferredActions) -> ReadPlan?
     ) -> ReadPlan? {
@@ -208,7 +208,8 @@ extension Flow {
         return next
     }
 
-    /// Copies small content out of the thread's scratch block. Large content keeps the block.
+    /// Copies small content out of the thread's scratch block, a reusable buffer for reads. Large content is not
+    /// copied, but takes over the block.
     private static func content(of scratch: UnsafeMutableRawBufferPointer, _ count: Int) -> Data {
         guard count >= handOverByteCount, let base = scratch.baseAddress else {
             return Data(UnsafeRawBufferPointer(rebasing: scratch[..<count]))

@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// A read that the thread has claimed and must perform.
+/// A read that the current thread must perform. No other thread reads before this read has ended.
 struct ReadPlan {
     var transport: Transport
     var length: Int
@@ -34,9 +34,12 @@ extension Flow.State {
         return plan
     }
 
-    /// Claims the read for a receive call that reads on the caller's thread. On the loop's thread, one of every
-    /// ``Flow/readBudget`` calls sets `isPostponed` instead, and the caller must then call ``Flow/requeueRead()``.
-    /// Otherwise a fast peer and the task that receives from it could occupy the thread.
+    /// Gives the current thread the claim (the exclusive right to read) for a receive call that reads on the caller's
+    /// thread.
+    ///
+    /// On the loop's thread, one of every ``Flow/readBudget`` calls gets no claim. Instead, this method sets
+    /// `isPostponed`, and the caller must then call ``Flow/requeueRead()``. Otherwise a fast peer and the task that
+    /// receives from it could occupy the thread.
     mutating func beginRead(onLoop isOnLoop: @autoclosure () -> Bool, _ isPostponed: inout Bool) -> ReadPlan? {
         guard hasReadWork else { return nil }
         reading.burst += 1
@@ -57,8 +60,9 @@ extension Flow.State {
             reading.remainder = .content
             finishDraining(&deferred)
         case .moved(0) where writing.isWriting || link.claims > 0 || reading.signs.contains(.brokenPipe):
-            // The kernel reports a reset to one call only; later reads return an end of stream. If another thread used
-            // the transport during this read, that thread may have got the reset, and this end of stream hides it.
+            // The kernel reports a reset to one system call only; later reads return an end of stream. If another
+            // thread used the transport during this read, that thread's call may have got the reset. So do not report
+            // this end of stream yet.
             reading.signs.insert(.doubtfulEnd)
         case .moved(0):
             reading.receives.queue.ended()
@@ -80,8 +84,8 @@ extension Flow.State {
         }
     }
 
-    /// Ends the claim to read if a single receive call takes everything that was read, and no earlier content waits.
-    /// The caller must then complete the receive call.
+    /// Ends this thread's claim (its exclusive right to read) if a single receive call takes everything that was read,
+    /// and no earlier content waits. In this case, returns `true`, and the caller must complete the receive call.
     mutating func finishRead(forOne count: Int, _ length: Int) -> Bool {
         guard !link.isEnding, link.mayTransfer, reading.signs.isDisjoint(with: [.error, .brokenPipe]),
             reading.receives.passes(count)

@@ -104,7 +104,8 @@ extension Flow {
 
     package enum ImmediateResult {
         case done(Failure?)
-        /// Only this many bytes were sent. The claim to write has not ended yet.
+        /// The transport has accepted only some bytes; the first value is their number. The thread still has its claim
+        /// (the exclusive right to write).
         case partial(Int, Retry)
         /// No write was attempted.
         case unclaimed
@@ -112,8 +113,8 @@ extension Flow {
         case postponed
     }
 
-    /// Completes the send and ends the claim to write if everything was sent or the transport failed. Otherwise the
-    /// caller must continue the write.
+    /// If everything was sent or the transport failed, completes the send and ends this thread's claim (its exclusive
+    /// right to write). In all other cases, the caller must continue the write.
     private func finishImmediateWrite(
         _ result: IOResult, _ count: Int, _ waiter: SendWaiter = .unobserved
     ) -> ImmediateResult {
@@ -147,7 +148,8 @@ extension Flow {
             // The flow was cancelled during the write, so it is unknown which bytes reach the peer.
             if state.link.isEnding { failure = state.failure }
             if case .callback(let completion) = waiter { posted = state.post(.sent(completion, failure)) }
-            // During this thread's claim, other threads may have queued content.
+            // While this thread was writing, other threads may have queued content. This thread must then write that
+            // content.
             mustWrite = state.hasWriteWork
             mustRead = state.settleEnd()
             return state.takeClosing()
@@ -177,8 +179,8 @@ extension Flow {
         if closing == nil { examineLoss() }
     }
 
-    /// Queues an immediate write's remaining bytes before all other content and ends the claim to write. The bytes are
-    /// written when the transport is writable.
+    /// Queues the bytes that an immediate write (a write without queueing) could not send, before all other content.
+    /// Ends this thread's claim (its exclusive right to write). The bytes are written when the transport accepts more.
     func continueWrite(_ outbound: Outbound, _ retry: Retry) {
         var deferred = DeferredActions()
         var mustRead = false

@@ -7,7 +7,8 @@ struct DatagramPlan {
     /// A single datagram, or a train: several equally long datagrams, of which the final datagram can be shorter.
     struct Group {
         var range: Range<Int>
-        /// The number of bytes per datagram in a train; 0 for a single datagram.
+        /// The number of bytes per datagram in a train (several datagrams that the kernel takes in one block); 0 for a
+        /// single datagram.
         var segment: Int
         var trafficClass: UInt8?
     }
@@ -37,7 +38,8 @@ extension Transport {
         case .peer(let shared, let address):
             shared.send(packets, to: address)
         case .scripted(let script):
-            // A scripted transport gets one datagram or one train per write.
+            // A scripted transport (a test's replacement for a socket) gets one datagram or one train of datagrams per
+            // write.
             packets.first.map { packet -> IOResult in
                 let result = script.write(packet.pieces)
                 if case .moved = result { return .moved(1) }
@@ -50,8 +52,9 @@ extension Transport {
 extension Flow.State {
     private static var datagramLimit: Int { 64 }
 
-    /// Groups the datagrams that are ready for transmission. Consecutive datagrams of equal length form a train if the
-    /// kernel can divide trains for this socket.
+    /// Groups the datagrams that are ready for transmission. If the kernel supports segmentation offload (UDP_SEGMENT)
+    /// for this socket, consecutive datagrams of equal length form a train: the kernel takes them in one block and
+    /// divides it.
     func planDatagrams() -> DatagramPlan {
         var plan = DatagramPlan()
         append(writing.flight.entries.first, to: &plan)
@@ -99,8 +102,8 @@ extension Flow.State {
             }
             return .none
         case .wouldBlock:
-            // If the loop has reported an edge during the call, `isWritable` is set, and the loop does not report that
-            // edge again.
+            // If the loop has reported during the send call that the socket is writable, send again at once:
+            // `isWritable` is set, and the loop does not report this readiness again.
             return writing.isWritable ? .none : .whenWritable
         case .failed(Errno.noBuffers), .failed(Errno.noMemory):
             return .later
@@ -119,8 +122,8 @@ extension Flow.State {
         }
     }
 
-    /// Returns whether the error code means that the kernel cannot divide this train. Other errors, such as a rejection
-    /// by the peer's host, would also occur for a single datagram.
+    /// Returns whether the error code means that the kernel cannot divide a train (several datagrams in one block) into
+    /// its datagrams. Other errors, such as a rejection by the peer's host, would also occur for a single datagram.
     private static func meansNoOffload(_ code: CInt) -> Bool {
         [Errno.invalid, Errno.inputOutput, Errno.messageTooLong, Errno.notSupported, Errno.protocolOptionNotSupported]
             .contains(code)

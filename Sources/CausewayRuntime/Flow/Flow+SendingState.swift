@@ -5,7 +5,8 @@ internal import FoundationEssentials
 internal import Synchronization
 
 extension Flow.State {
-    /// If no earlier content waits and the transport is writable, claims a write that bypasses the queue.
+    /// Gives the current thread the exclusive right to write, for content that bypasses the queue. Returns `nil` if
+    /// earlier content waits, or if the flow cannot write now.
     mutating func beginImmediateWrite(_ count: Int) -> Transport? {
         guard kind == .stream, link.mayTransfer, writing.isWritable, !writing.isWriting, !writing.isCorked, count > 0,
             link.isOpen,
@@ -16,7 +17,8 @@ extension Flow.State {
         return transport
     }
 
-    /// Claims a write for a task. If the task must suspend first, this function sets `isBurst` and returns `nil`.
+    /// Gives a task's thread the exclusive right to write. If the task has written many times in a row and must suspend
+    /// first, this method sets `isBurst` and returns `nil`.
     mutating func beginTaskWrite(_ count: Int, _ isBurst: inout Bool) -> Transport? {
         guard writing.permitsTaskWrite() else {
             isBurst = true
@@ -48,8 +50,8 @@ extension Flow.State {
 
     /// Whether a message can bypass the queue.
     private var letsPass: Bool {
-        // Before the flow has a transport, all messages are queued: per-message options still apply to messages that
-        // have not started.
+        // Before the flow has a transport, no message bypasses the queue. The transmission of a message counts as
+        // started once it has left the queue, and a later message with a higher priority could then not be sent first.
         link.mayTransfer && writing.letsPass && (datagrams.first?.outgoing.count ?? 0) == 0
     }
 
@@ -101,7 +103,8 @@ extension Flow.State {
     /// Returns when the next message expires; `nil` if a timer is already set for that time or earlier.
     mutating func takeExpiryTime() -> Duration? { link.isClosed ? nil : writing.takeExpiryTime() }
 
-    /// Moves content from the queue to the content in flight (``Flight``), up to the limits for one gathered send.
+    /// Moves content from the queue to the content in flight (``Flight``), up to the limits for one gathered send (one
+    /// system call that writes several pieces).
     mutating func fillFlight(_ deferred: inout DeferredActions) {
         while writing.flight.entries.count < Flow.gatherPieceLimit, writing.flight.byteCount < Flow.gatherByteLimit {
             switch writing.backlog?.next(at: System.now) {
@@ -158,8 +161,8 @@ extension Flow.State {
             if count == plan.byteCount { writing.isWritable = true }
             return writing.isWritable ? .none : .whenWritable
         case (.wouldBlock, _):
-            // If the loop has reported an edge during the call, `isWritable` is set, and the loop does not report that
-            // edge again.
+            // If the loop has reported during the write that the transport is writable, write again at once:
+            // `isWritable` is set, and the loop does not report this readiness again.
             return writing.isWritable ? .none : .whenWritable
         case (.failed(Errno.noBuffers), _), (.failed(Errno.noMemory), _):
             return .later
@@ -170,8 +173,8 @@ extension Flow.State {
         }
     }
 
-    /// Notifies the owner, once, that both directions have ended and the program has received the end of the peer's
-    /// stream.
+    /// Notifies the flow's owner, once, that both directions have ended: the end of the local stream was sent, and the
+    /// program has received the end of the peer's stream.
     mutating func noteEnds(_ deferred: inout DeferredActions) {
         guard writing.end == .sent, reading.receives.queue.hasDeliveredEnd, !link.isEnding, failure == nil,
             let owner = link.owner

@@ -14,10 +14,10 @@ extension Flow {
         case broken(Failure)
     }
 
-    /// A transport that must be closed now, because no thread has a claim to use it any more.
+    /// A transport that must be closed now, because no thread uses it any more.
     ///
-    /// This is a class, so that an optional value is a single pointer: every read and write returns such an optional,
-    /// and only one per flow is not `nil`.
+    /// This is a class, so that the type `Closing?` has the size of a pointer: every read and write returns a
+    /// `Closing?`, and it is nearly always `nil`.
     final class Closing {
         private let transport: Transport?
         private let ending: Ending
@@ -52,13 +52,13 @@ extension Flow {
             /// There is no transport yet.
             case idle
             case open
-            /// The transport is closed as soon as no thread has a claim.
+            /// The transport is closed as soon as no thread uses it any more.
             case closing(Ending)
             case closed(Ending)
         }
 
         var phase = Phase.idle
-        /// Whether requests may use the transport.
+        /// Whether receive and send calls may use the transport.
         var mayTransfer = false
         /// Whether the protocols above have not completed their handshake yet. If the transport breaks before the
         /// handshake is complete, a new transport can replace it.
@@ -101,8 +101,8 @@ extension Flow {
         var writing = WriteSide()
         var failure: Failure?
         var delivery: Delivery?
-        /// One element for a datagram flow, none for a stream. The array keeps the element on the heap, so that a
-        /// stream needs no memory for it.
+        /// The state that only datagram flows need: one element for a datagram flow, none for a stream. The array keeps
+        /// the element on the heap, so that a stream needs no memory for it.
         var datagrams: [DatagramSide] = []
 
         init(kind: Kind) {
@@ -123,7 +123,8 @@ extension Flow.State {
             && (!writing.flight.entries.isEmpty || writing.backlog != nil)
     }
 
-    /// Returns the pending close if no thread has a claim to the transport any more; otherwise `nil`.
+    /// If the flow must close its transport and no thread uses the transport any more, returns the ``Flow/Closing`` to
+    /// perform; otherwise returns `nil`.
     mutating func takeClosing() -> Flow.Closing? {
         guard case .closing(let ending) = link.phase, link.claims == 0, !reading.isReading, !writing.isWriting else {
             return nil
@@ -220,7 +221,8 @@ extension Flow.State {
         if delivery == nil { posted.dispatch() } else { deferred.mustDispatch = true }
     }
 
-    /// Posts an item to the program's queue. Returns the delivery if the caller must dispatch it.
+    /// Adds a call to the list of calls for the program's queue. Returns this list if the caller must call
+    /// ``Delivery/dispatch()`` on it.
     func post(_ item: Delivery.Item) -> Delivery? {
         // The program supplies the queue when it starts the flow. Until then, completions run on a global queue.
         let delivery = delivery ?? Delivery.fallback

@@ -11,22 +11,25 @@ internal import Synchronization
 /// served by a single task can avoid this: that task becomes the flow's home task, and ``cancelHome()`` cancels its
 /// request.
 extension Flow {
-    /// Makes the current task the flow's home task. To cancel the home task's request, call ``cancelHome()``.
+    /// Makes the current task the flow's home task. The home task's simple receive and send calls have no cancellation
+    /// handler, which saves memory and time. To end such a call, use ``cancelHome()``.
     package func makeHome() { homeTask.store(ThreadLocal.task, ordering: .relaxed) }
 
     package func leaveHome() { homeTask.store(0, ordering: .relaxed) }
 
-    /// Ends the request that the home task waits for. For any other task, the cancellation of the task does this.
+    /// Ends the request that the flow's home task (see ``makeHome()``) waits for. The request of any other task ends
+    /// when the task is cancelled.
     package func cancelHome() {
         cancelReceive(Self.homeID)
         cancelSend(Self.homeID)
     }
 
-    /// Identifies the home task's request. The home task waits for at most one request at a time.
+    /// Identifies the request of the flow's home task (see ``makeHome()``). The home task waits for at most one request
+    /// at a time.
     package static var homeID: UInt64 { 0 }
 
-    /// Identifies the current task's request, so that it can be cancelled. A task waits for one request at a time. The
-    /// value is never equal to ``homeID``.
+    /// Identifies the current task's request, so that the request can be ended if the task is cancelled. A task waits
+    /// for one request at a time. The value is never equal to ``homeID``.
     static var taskID: UInt64 { UInt64(truncatingIfNeeded: ThreadLocal.task) }
 
     package var isHome: Bool { ThreadLocal.task == homeTask.load(ordering: .relaxed) }
@@ -36,8 +39,8 @@ extension Flow {
     /// Receives at least `minimum` and at most `maximum` bytes from a byte stream, like
     /// ``receive(minimum:maximum:_:)``.
     ///
-    /// Cancellation: a task other than the home task gets `ECANCELED`. No bytes are lost, and the task can receive
-    /// again.
+    /// Cancellation: the call ends with `ECANCELED`. No bytes are lost, and the task can receive again. If the flow's
+    /// home task (see ``makeHome()``) waits in this call, only ``cancelHome()`` ends the call early.
     nonisolated(nonsending)
         package func receivePiece(minimum: Int, maximum: Int) async -> Result<StreamPiece, Failure>
     {
@@ -60,8 +63,11 @@ extension Flow {
         }
     }
 
-    /// Receives like ``receivePiece(minimum:maximum:)``, for tasks other than the home task. This function and the
-    /// functions below are not inlined, so that their locals do not enlarge every suspended task's frame.
+    /// Receives like ``receivePiece(minimum:maximum:)``, but also has a cancellation handler. For all tasks except the
+    /// flow's home task (see ``makeHome()``).
+    ///
+    /// Like several other functions of this type, this function is not inlined, so that its local variables do not
+    /// enlarge every suspended task's frame.
     @inline(never)
     nonisolated(nonsending)
         package func receiveCancellably(minimum: Int, maximum: Int) async -> Result<StreamPiece, Failure>
@@ -95,7 +101,8 @@ extension Flow {
 
     /// Receives one whole message, like ``receiveMessage(_:)``.
     ///
-    /// Cancellation: a task other than the home task gets `ECANCELED`. The message stays for the next receive call.
+    /// Cancellation: the call ends with `ECANCELED`, and the message stays for the next receive call. If the flow's
+    /// home task (see ``makeHome()``) waits in this call, only ``cancelHome()`` ends the call early.
     nonisolated(nonsending)
         package func receiveMessage() async -> ReceivedContent
     {

@@ -15,7 +15,7 @@ internal import Synchronization
 package final class Flow: ReadinessHandler {
     package let loop: any EventLoop
     let state: LockedValue<State>
-    /// The home task (``makeHome()``); 0 if the flow has no home task.
+    /// Identifies the flow's home task, which is the task that has called ``makeHome()``; 0 if there is none.
     let homeTask = Atomic<Int>(0)
 
     package init(loop: any EventLoop, kind: Kind) {
@@ -159,8 +159,8 @@ package final class Flow: ReadinessHandler {
         return willTell
     }
 
-    /// Completes every request with `error` because the transport or a protocol above it failed, then notifies the
-    /// owner.
+    /// Completes every receive and send call with `error`, because the transport or a protocol above it failed. Then
+    /// notifies the flow's owner.
     func fail(_ error: Failure) {
         var deferred = DeferredActions()
         let (delivery, closing) = state.withLock { state -> (Delivery?, Closing?) in

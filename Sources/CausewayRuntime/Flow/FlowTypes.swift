@@ -20,8 +20,9 @@ enum ReceiveWaiter: Sendable {
     case callback(ReceiveCompletion)
     /// An internal protocol's closure. It is called at once, on any thread, and can get content without a copy.
     case channel(ReceiveCompletion)
-    /// A closure from the protocol stack above the transport, for one connection attempt. It is called like the closure
-    /// of `channel`. If the program has a queue, reads for the stack run on that queue.
+    /// A closure from the protocol stack above the transport, for one connection attempt. Like a `channel` closure, it
+    /// is called at once, on any thread, and can get content without a copy. If the program has a queue, reads for the
+    /// stack run on that queue.
     case stack(ArrivalHandler, attempt: UInt64, isDirect: Bool)
     case task(UInt64, TaskContinuation)
     /// A task that runs outside the flow's loop.
@@ -109,7 +110,8 @@ package protocol FlowOwner: AnyObject, Sendable {
     /// Called when the transport broke and earlier content waits to be received. Can be called more than once.
     /// ``flowFailed(_:)`` follows when all content was received.
     func flowLost(_ error: Failure)
-    /// Called when the program has received the peer's end and the local end was sent. The flow stays open.
+    /// Called when both directions of the stream have ended: the program has received the end of the peer's stream, and
+    /// the end of the local stream was sent. The flow stays open.
     func flowEnded()
     /// Called when the flow is closed as requested. Every outstanding request is complete.
     func flowClosed()

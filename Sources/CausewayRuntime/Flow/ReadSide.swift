@@ -2,7 +2,7 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import FoundationEssentials
 
-/// A flow's receiving side: the transport's readiness, the claim to read, and the waiting receive calls.
+/// A flow's receiving side: the transport's readiness, the waiting receive calls, and whether a thread is reading.
 struct ReadSide: Sendable {
     /// Signs that the peer's stream may have ended or failed. Later reads must confirm them.
     struct Signs: OptionSet, Sendable {
@@ -21,7 +21,7 @@ struct ReadSide: Sendable {
 
     /// Whether the transport may have content.
     var isReadable = false
-    /// Whether a thread has the claim to read.
+    /// Whether a thread has the claim to read. A claim is the exclusive right to use one direction of the transport.
     var isReading = false
     /// Whether a read waits for its turn on the program's queue.
     var isPosted = false
@@ -33,10 +33,11 @@ struct ReadSide: Sendable {
     var receives = PendingReceives()
     var byteCount: UInt64 = 0
 
-    /// Claims the reading side for the current thread.
+    /// Gives the current thread the claim (the exclusive right) to read.
     mutating func claim() {
         isReading = true
-        // Clear the flag before the call, so that an edge during the call is not lost.
+        // Clear the flag before the read call. If content arrives during the call, the event loop sets the flag again.
+        // A later clearing would undo this.
         isReadable = false
     }
 
@@ -58,15 +59,16 @@ struct ReadSide: Sendable {
         signs.remove(.doubtfulEnd)
     }
 
-    /// Returns whether the reader must report a write's failure. The kernel reports to one call only why a connection
-    /// broke. If a write gets EPIPE, an active read may have received the cause.
+    /// Returns whether a write's failure must be reported by the thread that is reading. When a connection breaks, the
+    /// kernel reports the cause to one call only. If a write gets EPIPE, an active read may have received the cause.
     mutating func takesOver(_ code: CInt) -> Bool {
         guard code == Errno.brokenPipe, isReading else { return false }
         signs.insert(.brokenPipe)
         return true
     }
 
-    /// Schedules a read on the program's queue. Returns whether the caller must dispatch the delivery.
+    /// Schedules a read on the program's queue. Returns whether the caller must call ``Delivery/dispatch()`` on
+    /// `delivery`.
     mutating func post(_ flow: Flow, on delivery: Delivery) -> Bool {
         guard !isPosted else { return false }
         isPosted = true
@@ -91,7 +93,7 @@ extension ReadSide.Signs {
 struct PendingReceives: Sendable {
     /// Determines how many bytes each receive call gets.
     var queue = ReceiveQueue()
-    /// The completion handlers and tasks, in the order of the queue's demands.
+    /// The completion handlers and tasks of the waiting receive calls, in the same order as the calls in ``queue``.
     var waiters = InlineFirstQueue<ReceiveWaiter>()
     /// Received bytes that no request has consumed yet; at most ``Flow/readAhead`` bytes.
     var leftover = Data()

@@ -3,10 +3,11 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import Synchronization
 
-/// Reads a shared socket on its loop's thread. After each arrival report, reads until the socket is empty, within a
-/// limit. The datagrams are delivered when the turn ends.
+/// Reads a shared socket on its loop's thread. After each arrival report, reads until the socket is empty or a limit is
+/// reached. The program's closures get the datagrams after the loop has handled its current events.
 extension SharedDatagramSocket {
-    /// The limits for one turn. When a limit is reached, the loop's other descriptors get their turn.
+    /// The maximum numbers of receive calls and bytes in one series of reads. When a limit is reached, the loop handles
+    /// its other descriptors before the next series.
     private static let budget = (calls: 16, bytes: 512 << 10)
 
     /// If a program receives too slowly, datagrams stay in the kernel for at most this time: `alone` if the socket has
@@ -54,7 +55,8 @@ extension SharedDatagramSocket {
         if let registration, loop.repeatsReports { updateInterest(registration) }
     }
 
-    /// - Parameter earlier: The number of datagrams that earlier turns have read since the loop reported arrivals.
+    /// - Parameter earlier: The number of datagrams that earlier calls of this method have read since the loop reported
+    ///   arrivals.
     private func read(_ earlier: Int) {
         guard state.withLock({ state in state.beginRead() }) != nil else { return }
         var reader = PacketReader(blockCount: PacketReader.packetLimit)
@@ -130,7 +132,8 @@ extension SharedDatagramSocket {
         return room
     }
 
-    /// Passes the peers' packets to the peers' flows, and all other packets to the group.
+    /// Passes the packets from known peers to these peers' flows, and all other packets to the socket's multicast
+    /// group.
     private func sort(_ packets: Int, _ reader: inout PacketReader, _ unknownPeers: UnknownPeers) {
         var arrivals: [DatagramArrival] = []
         for index in 0..<packets {

@@ -1,8 +1,8 @@
 internal import CausewaySystem
 internal import FoundationEssentials
 
-/// A write that the thread has claimed and must perform. It retains the content, so that the content's addresses stay
-/// valid.
+/// A write that the current thread must perform. No other thread writes before this write has ended. The plan retains
+/// the content, so that the content's addresses stay valid.
 struct WritePlan {
     enum Content {
         case single(Data, from: Int)
@@ -40,8 +40,8 @@ extension iovec {
     }
 }
 
-/// Calls `body` with the addresses of all contents. Each content is accessed inside the closure that accesses the
-/// previous content, so that all addresses stay valid.
+/// Calls `body` with the addresses of all elements of `contents`. An element's address is valid only inside a closure.
+/// These closures are nested, and the innermost closure calls `body`, so that all addresses are valid there.
 func withPieces<R>(_ contents: [Data], from offset: Int, _ body: (UnsafeBufferPointer<iovec>) -> R) -> R {
     withUnsafeTemporaryAllocation(of: iovec.self, capacity: contents.count) { pieces in
         func descend(_ index: Int) -> R {

@@ -4,16 +4,16 @@ internal import CausewayTypes
 internal import DequeModule
 internal import FoundationEssentials
 
-/// A flow's sending side: the transport's readiness, the claim to write, and the waiting content.
+/// A flow's sending side: the transport's readiness, the waiting content, and whether a thread is writing.
 struct WriteSide: Sendable {
-    /// The state of the sending direction's end.
+    /// The steps in which the outgoing stream ends.
     enum End: UInt8, Sendable {
         case open
         /// The program has passed its final content to the flow.
         case requested
         /// The end of the stream was sent to the peer.
         case sent
-        /// The owner was notified that both directions have ended.
+        /// The flow's owner was notified that both directions have ended.
         case reported
     }
 
@@ -24,7 +24,8 @@ struct WriteSide: Sendable {
     var isWritable = true
     /// Whether content is collected until ``Flow/uncork()``.
     var isCorked = false
-    /// How many entries at the front of ``flight`` the active write may read; `nil` while there is no active write.
+    /// The number of entries at the front of ``flight`` (the content in transmission) that the active write may be
+    /// sending; `nil` while there is no active write.
     private(set) var activeEntryCount: UInt8?
     /// The number of immediate writes since a sending task was last suspended.
     private var burst: UInt8 = 0
@@ -36,16 +37,19 @@ struct WriteSide: Sendable {
     var flight = Flight()
     var byteCount: UInt64 = 0
 
-    /// Whether a thread has the claim to write.
+    /// Whether a thread has the claim to write. A claim is the exclusive right to use one direction of the transport.
     var isWriting: Bool { activeEntryCount != nil }
 
-    /// Whether a new message may bypass the backlog: there is no backlog, and one gathered send can take more content.
+    /// Whether a new message may bypass the backlog. This is the case if there is no backlog, and if one gathered send
+    /// (a system call that writes several pieces) can take more content.
     var letsPass: Bool { backlog == nil && flight.entries.count < Flow.gatherPieceLimit }
 
-    /// Claims the sending side for a write that may read the first `entryCount` entries in flight.
+    /// Gives the current thread the claim (the exclusive right) to write. The thread may send the first `entryCount`
+    /// entries in ``flight``.
     mutating func claim(entryCount: UInt8) {
         activeEntryCount = entryCount
-        // Clear the flag before the call, so that an edge during the call is not lost.
+        // Clear the flag before the write call. If the transport becomes writable during the call, the event loop sets
+        // the flag again. A later clearing would undo this.
         isWritable = false
     }
 
@@ -109,7 +113,8 @@ struct WriteSide: Sendable {
         return entry == nil ? nil : found
     }
 
-    /// Plans and claims the next write to a stream. It writes the content in flight, beginning with `head`.
+    /// Plans the next write to a stream, and gives the current thread the exclusive right to perform it. The plan
+    /// contains the content in ``flight``, beginning with `head`.
     mutating func planStream(_ transport: Transport, _ head: Flight.Entry) -> WritePlan {
         guard head.outbound.remaining > 0 else {
             claim(entryCount: 1)

@@ -53,8 +53,8 @@ extension GroupDriver {
                 observer.groupReceived(datagram)
             }
         }
-        // Use the delivery: a separate block on the queue could overtake the group's earlier calls, which wait in the
-        // delivery.
+        // Add the next call to the group's own list of callbacks (`delivery`). A separate block on the queue could
+        // overtake the earlier callbacks, which wait in this list.
         progress.withLock { progress in progress.delivery }?.post(.calls { self.drain() })
         return Self.drainBudget
     }

@@ -3,7 +3,7 @@ package import CausewaySystem
 internal import CausewayTypes
 
 extension GroupDriver {
-    /// The maximum number of messages sent in one turn of the loop.
+    /// The maximum number of messages sent in a row. After that many, the loop's other work runs first.
     private static let pumpBudget = 64
 
     /// Queues a message, which is sent when the group is ready.

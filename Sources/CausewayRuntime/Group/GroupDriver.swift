@@ -96,8 +96,8 @@ package final class GroupDriver: ReadinessHandler {
 
     private func perform(_ action: Lifecycle.Action) {
         switch action {
-        // `release()` reports this state together with the handlers' release. On a concurrent queue, a separate report
-        // could run after the release.
+        // `release()` reports the `cancelled` state, and then releases the program's handlers, in a single block. On a
+        // concurrent queue, a separate report could run after the handlers' release.
         case .report(.cancelled): break
         case .report(let state): report(state)
         case .open: loop.execute { self.open() }

@@ -8,19 +8,21 @@ struct GroupInbox: Sendable {
     static let datagramLimit = 8_192
 
     private var arrivals: Deque<(arrival: DatagramArrival, socket: SharedDatagramSocket)> = []
-    /// The number of queued arrivals for each sender. If a sender has none, no search through the arrivals is
-    /// necessary.
+    /// For each sender, the number of its entries in ``arrivals``. If a sender is missing here, a search through
+    /// ``arrivals`` is not necessary.
     private var senders: [SocketAddress: Int] = [:]
-    /// The number of delivered datagrams in the first arrival.
+    /// The number of datagrams that were already delivered from the first entry in ``arrivals``, which can contain
+    /// several.
     private var takenCount = 0
     private var byteCount = 0
     private var datagramCount = 0
-    /// Whether a block to deliver all datagrams is on the program's queue.
+    /// Whether the delivery of the datagrams is already scheduled on the program's queue.
     var isDrainPosted = false
 
     var isEmpty: Bool { arrivals.isEmpty }
 
-    /// Adds an arrival's datagrams. Returns `false` if the inbox is full; the datagrams are then dropped.
+    /// Adds an arrival: one or more datagrams from one sender that were received together. Returns `false` if the inbox
+    /// is full; the datagrams are then dropped.
     mutating func append(_ arrival: DatagramArrival, from socket: SharedDatagramSocket) -> Bool {
         let (bytes, count) = (arrival.train.bytes.count, arrival.train.count)
         guard byteCount + bytes <= Self.byteLimit, datagramCount + count <= Self.datagramLimit else { return false }
@@ -75,7 +77,7 @@ struct GroupInbox: Sendable {
         return trains
     }
 
-    /// Subtracts arrivals that were removed from a sender's number of arrivals.
+    /// Subtracts `count` from a sender's number of queued arrivals, after that many were removed.
     private mutating func forget(_ count: Int, of peer: SocketAddress) {
         guard let known = senders[peer] else { return }
         senders[peer] = known > count ? known - count : nil
@@ -88,7 +90,8 @@ struct GroupInbox: Sendable {
 }
 
 extension DatagramBatch.Train {
-    /// Returns the train without its first `count` datagrams. At least one datagram must remain.
+    /// Returns the train (datagrams that were received in one block) without its first `count` datagrams. At least one
+    /// datagram must remain.
     fileprivate func suffix(from count: Int) -> Self {
         guard count > 0 else { return self }
         return Self(bytes: Data(bytes[range(of: count).lowerBound...]), segment: segment, mark: mark)

@@ -80,7 +80,8 @@ extension InternetAddress {
 }
 
 extension SocketAddress {
-    /// The group's IP address with an interface. If there is one, the group is joined on this interface only.
+    /// The group's IP address. If the socket address has an IPv6 scope, the result names an interface, and the group is
+    /// joined on that interface only.
     var group: InternetAddress? {
         switch self {
         case .ipv4(let bits, _): .ipv4(IPv4Address(bits: bits))

@@ -2,7 +2,7 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// A group's messages that were not sent yet, and the turns of the loop that send them.
+/// A group's messages that were not sent yet. Also records whether a call that sends them is scheduled on the loop.
 struct GroupOutbox: Sendable {
     private var queue = SendQueue<GroupOutbound>()
     /// The partly sent message, which waits until the socket is writable.
@@ -23,7 +23,8 @@ struct GroupOutbox: Sendable {
 
     // MARK: Turns
 
-    /// Returns whether the caller must post a turn to the loop: `false` if a turn is already posted.
+    /// Returns whether the caller must schedule a call that sends messages on the loop: `false` if one is already
+    /// scheduled.
     mutating func postTurn() -> Bool {
         defer { isTurnPosted = true }
         return !isTurnPosted
@@ -78,8 +79,8 @@ struct GroupOutbox: Sendable {
 }
 
 extension SendQueue<GroupOutbound>.Step {
-    /// Returns the message with the failure for its completion handler. If the message cannot be sent, marks the
-    /// message's ticket as failed.
+    /// Returns the message with the failure for its completion handler. If the message cannot be sent, marks its
+    /// ticket, which records the message's progress, as failed.
     fileprivate func fail() -> GroupOutbox.Lost {
         switch self {
         case .send(let entry): return (entry.payload, nil)

@@ -28,8 +28,8 @@ struct GroupTransmission: Sendable {
     }
 
     enum Outcome {
-        /// There was an attempt to send each datagram. The value is a failure if there is a group that the message did
-        /// not reach over any interface.
+        /// An attempt was made to send each datagram. The associated value is `nil` if the message was sent to every
+        /// destination (to a group, over at least one interface); otherwise it is a failure.
         case done(Failure?)
         /// The socket is not writable now. Continue when it is writable.
         case blocked(SharedDatagramSocket)

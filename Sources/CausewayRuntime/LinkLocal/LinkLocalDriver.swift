@@ -58,7 +58,7 @@ package final class LinkLocalDriver: ReadinessHandler {
         var phase = Phase.idle
         var timer: TimerID?
         var told: Event?
-        /// Whether a later turn of the loop will continue to read.
+        /// Whether a call that continues to read is scheduled on the loop.
         var isReading = false
         /// The timer that reads the network again, if the kernel did not answer.
         var retry: TimerID?
@@ -148,7 +148,7 @@ package final class LinkLocalDriver: ReadinessHandler {
 
     // MARK: The interface
 
-    /// Reads the interfaces' state on the network's loop.
+    /// Reads the state of the interfaces on the loop in ``Network/loop``, because such a read can block.
     private func look() {
         network.loop.execute { [weak self] in
             guard let self else { return }
@@ -184,8 +184,8 @@ package final class LinkLocalDriver: ReadinessHandler {
     // MARK: Turns
 
     package func ready(for readiness: Readiness) {
-        // A later turn already continues to read. Without this check, each report of another frame would queue one more
-        // turn.
+        // A call that continues to read is already scheduled. Without this check, each report of a new frame would
+        // schedule one more call.
         guard state.value.registration != nil, !state.value.isReading, let fd else { return }
         var frame = [UInt8](repeating: 0, count: 128)
         for _ in 0..<Self.budget {

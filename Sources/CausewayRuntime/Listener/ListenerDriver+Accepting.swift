@@ -4,7 +4,7 @@ internal import CausewayTypes
 
 /// Accepts connections and datagram peers, and passes them to the program. Runs on the loop.
 extension ListenerDriver {
-    /// The maximum number of connections accepted in one turn of the loop.
+    /// The maximum number of connections accepted in a row. After that many, the loop's other work runs first.
     private static var acceptBudget: Int { 64 }
     /// The pause before the next attempt to accept if the process or the system has no descriptor or buffer left.
     private static var retryDelay: Duration { .milliseconds(100) }

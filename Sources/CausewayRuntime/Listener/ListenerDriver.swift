@@ -42,7 +42,7 @@ package final class ListenerDriver: ReadinessHandler {
     struct Admission: Sendable {
         /// The number of connections that the listener may still pass to the program.
         private(set) var allowance = Int.max
-        /// Whether connections stay in the kernel's backlog until the program raises the limit.
+        /// Whether connections wait in the kernel's backlog until the program raises the limit (``allowance``).
         private var hasBacklog = false
         /// Whether a timer is set to accept again, because there was no descriptor or buffer left.
         private var isRetryDue = false
@@ -55,11 +55,13 @@ package final class ListenerDriver: ReadinessHandler {
         }
 
         mutating func handedOver() {
-            // The program may have set the limit to 0 while this connection was accepted.
+            // The program may have set `allowance` to 0 while this connection was accepted. In that case, do not
+            // subtract from it.
             if allowance != .max, allowance > 0 { allowance -= 1 }
         }
 
-        /// Sets the limit. Returns whether the caller must accept connections from the backlog.
+        /// Sets the number of connections that the listener may still pass to the program. Returns whether the caller
+        /// must accept connections from the backlog.
         mutating func allow(_ count: Int) -> Bool {
             allowance = max(0, count)
             return hasBacklog && allowance > 0
@@ -145,8 +147,8 @@ package final class ListenerDriver: ReadinessHandler {
 
     private func perform(_ action: Lifecycle.Action) {
         switch action {
-        // `release()` reports this state together with the handlers' release. On a concurrent queue, a separate report
-        // could run after the release.
+        // `release()` reports the `cancelled` state, and then releases the program's handlers, in a single block. On a
+        // concurrent queue, a separate report could run after the handlers' release.
         case .report(.cancelled): break
         case .report(let state): report(state)
         case .open: loop.execute { self.open() }

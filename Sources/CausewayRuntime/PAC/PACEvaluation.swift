@@ -35,7 +35,8 @@ package final class PACEvaluation: Sendable {
         var result: Result<String, PACProblem>?
         var started: Duration = .zero
         var timer: TimerID?
-        /// Whether ``PACTurns`` has admitted the script and its process is being started.
+        /// Whether the script's process is being started, after ``PACTurns``, which limits the number of running
+        /// scripts, has permitted this script to run.
         var isLaunching = false
         var process: Watched?
         var channel: Watched?
@@ -223,7 +224,8 @@ package final class PACEvaluation: Sendable {
             state.value.resolution = nil
             let answer = state.value.conversation.found(state.value.found)
             guard let channel = state.value.channel else { return }
-            // The process waits for this answer, so the socket's buffer is empty.
+            // The process waits for this answer and has read all earlier ones, so the socket's send buffer is empty. A
+            // send that fails or would block therefore ends the evaluation.
             if case .moved = answer.withUnsafeBytes({ Socket.send(channel.fd, $0) }) { return }
             end(.failure(.broken))
         }
@@ -243,7 +245,8 @@ package final class PACEvaluation: Sendable {
         }
     }
 
-    /// Ends the script's turn and reports the result. Called after the process has exited.
+    /// Lets the next waiting script run, and reports the result. Called after the process has exited or could not be
+    /// started.
     private func finish() {
         PACTurns.shared.giveBack()
         report()

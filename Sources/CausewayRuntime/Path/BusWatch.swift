@@ -15,8 +15,8 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
         var registration: Registration
     }
 
-    /// Limits: the number of reads in one turn of the loop, so that other events are not delayed; and the number of
-    /// bytes per read.
+    /// `turnLimit` is the maximum number of reads in a row, so that other events on the loop are not delayed. `chunk`
+    /// is the maximum number of bytes per read.
     private static var turnLimit: Int { 16 }
     private static var chunk: Int { 16 * 1024 }
 

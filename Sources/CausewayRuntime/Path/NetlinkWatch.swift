@@ -34,8 +34,8 @@ final class NetlinkWatch: NetworkChangeMonitor.Watch, ReadinessHandler {
         let word = feed.withLock { feed -> NetworkChangeMonitor.Report? in
             do {
                 guard let hasChanged = try feed?.socket.drainChanges() else { return nil }
-                // One turn reads a limited number of changes. Register again, so that the loop reports the remaining
-                // changes.
+                // `drainChanges()` reads a limited number of changes. Register again, so that the loop reports the
+                // remaining changes.
                 feed?.renew(on: loop)
                 return hasChanged ? .changed : nil
             } catch {

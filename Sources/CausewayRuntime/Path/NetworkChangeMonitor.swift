@@ -79,8 +79,8 @@ package final class NetworkChangeMonitor: Sendable {
     }
 
     fileprivate func cancel(_ id: Subscription.ID) {
-        // Keep the removed objects until the lock is released: a body may own the last reference to a subscription,
-        // whose deinit calls this method.
+        // Keep the removed closure and watch until the lock is released. The closure may own the last reference to a
+        // subscription. The subscription's deinit calls this method, which must not run while the lock is held.
         let (body, watch) = state.withLock { state in
             let body = state.subscribers.removeValue(forKey: id)
             guard state.subscribers.isEmpty else { return (body, nil as (any Watch)?) }
@@ -145,7 +145,8 @@ package final class NetworkChangeMonitor: Sendable {
             return state.subscribers.keys.sorted()
         }
         for id in ids {
-            // Look up each body separately: an earlier subscriber's body may have cancelled a later subscription.
+            // Look up each subscriber's closure separately: an earlier subscriber's closure may have cancelled a later
+            // subscription.
             let body = state.withLock { $0.subscribers[id] }
             body?()
         }

@@ -95,8 +95,9 @@ package final class NetworkStateMonitor: Sendable {
     }
 
     fileprivate func cancel(_ id: UInt64) {
-        // Keep the removed objects until the lock is released: a body may own the last reference to a subscription,
-        // whose deinit calls this method.
+        // Keep the removed closure and the other removed objects until the lock is released. The closure may own the
+        // last reference to a subscription. The subscription's deinit calls this method, which must not run while the
+        // lock is held.
         let (body, changes, model, managers) = state.withLock { state in
             let body = state.subscribers.removeValue(forKey: id)
             guard state.subscribers.isEmpty else {
@@ -168,7 +169,8 @@ package final class NetworkStateMonitor: Sendable {
 
     /// Reports the current model to one subscriber.
     private func tell(_ id: UInt64) {
-        // Look up each body separately: an earlier subscriber's body may have cancelled a later subscription.
+        // Look up each subscriber's closure separately: an earlier subscriber's closure may have cancelled a later
+        // subscription.
         let (body, model) = state.withLock { state -> (Body?, NetworkModel?) in
             guard let model = state.model, let subscriber = state.subscribers[id], subscriber.told !== model else {
                 return (nil, nil)

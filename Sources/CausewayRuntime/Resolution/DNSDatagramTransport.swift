@@ -7,7 +7,7 @@ final class DNSDatagramTransport: DNSTransport, ReadinessHandler {
     private struct State {
         var socket = DNSTransportSocket()
         var questionCount = 0
-        /// Whether a later turn of the loop will continue to read.
+        /// Whether a call that continues to read is scheduled on the loop.
         var isReading = false
         /// The receive buffer. Answers are copied out of this buffer, because most answers are short.
         var buffer = [UInt8](repeating: 0, count: byteLimit)
@@ -16,7 +16,7 @@ final class DNSDatagramTransport: DNSTransport, ReadinessHandler {
     /// The maximum length of a received datagram in bytes. It is larger than the limit that queries announce to the
     /// server, so a longer datagram is not a valid answer.
     private static let byteLimit = 4_096
-    /// The maximum number of datagrams read in one turn of the loop.
+    /// The maximum number of datagrams read in a row. After that many, the loop's other work runs first.
     static let budget = 64
 
     let server: DNSServer
@@ -63,8 +63,8 @@ final class DNSDatagramTransport: DNSTransport, ReadinessHandler {
     func close() { state.value.socket.close(on: loop) }
 
     func ready(for readiness: Readiness) {
-        // A later turn already continues to read. Without this check, each report of another datagram would queue one
-        // more turn.
+        // A call that continues to read is already scheduled. Without this check, each report of a new datagram would
+        // schedule one more call.
         guard !state.value.isReading else { return }
         for _ in 0..<Self.budget {
             guard let descriptor = state.value.socket.descriptor else { return }

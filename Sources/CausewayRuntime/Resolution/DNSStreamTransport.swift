@@ -8,13 +8,13 @@ final class DNSStreamTransport: DNSTransport, ReadinessHandler {
         var socket = DNSTransportSocket()
         var isConnected = false
         var isOver = false
-        /// Whether a later turn of the loop will continue to read.
+        /// Whether a call that continues to read is scheduled on the loop.
         var isReading = false
         var outgoing: [UInt8] = []
         var incoming: [UInt8] = []
     }
 
-    /// The maximum number of reads in one turn of the loop.
+    /// The maximum number of reads in a row. After that many, the loop's other work runs first.
     private static let budget = 16
 
     let server: DNSServer
@@ -126,8 +126,8 @@ final class DNSStreamTransport: DNSTransport, ReadinessHandler {
             rest = rest.dropFirst(count + 2)
         }
         guard !messages.isEmpty else { return }
-        // A report may send a query and, if that fails, read again. So remove the messages from the buffer before the
-        // reports.
+        // The `report` closure may send a query, and a failed send reads from the connection again. So remove the
+        // messages from the buffer before calling `report`.
         state.value.incoming = Array(rest)
         for message in messages.map({ Array($0) }) {
             if let exchange = state.value.socket.exchange(answeredBy: message) { report(.received(message, exchange)) }

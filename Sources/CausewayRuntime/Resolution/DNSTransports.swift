@@ -27,7 +27,7 @@ final class DNSTransports: Sendable {
     private struct State {
         var datagrams: [DNSServer: [DNSDatagramTransport]] = [:]
         var streams: [DNSServer: DNSStreamTransport] = [:]
-        /// Each exchange's transport and message ID.
+        /// The transport and the message ID of each pending query to a server.
         var places: [ExchangeID: (transport: any DNSTransport, id: UInt16)] = [:]
     }
 
@@ -76,7 +76,7 @@ final class DNSTransports: Sendable {
         let failure: DNSFailure =
             unreachable.contains(code)
             ? .unreachable : code == Errno.connectionRefused ? .connectionRefused : .timedOut
-        // Report later, after the client has finished its current action.
+        // Report the failure later, after the DNS client has finished its current action.
         loop.execute { [report] in report(.failed(exchange, failure)) }
     }
 
@@ -103,7 +103,7 @@ final class DNSTransports: Sendable {
         }
     }
 
-    /// Fails all exchanges on a transport.
+    /// Fails all queries that wait for an answer on a transport, and closes the transport.
     private func broke(_ transport: any DNSTransport, _ code: CInt) {
         for (exchange, place) in state.value.places where place.transport === transport { fail(exchange, code) }
         retire(transport)

@@ -247,7 +247,7 @@ package struct NameQuery: Sendable {
                 milliseconds: time / .milliseconds(1)))
     }
 
-    /// Adds a lookup's multicast DNS queries to the steps.
+    /// Adds a lookup's multicast DNS queries to ``steps``, the result's list of queries.
     private mutating func noteLink(
         _ host: String, _ families: Set<NameLookup.Family>, _ found: [(SocketAddress, AddressOrigin?)], _ time: Duration
     ) {

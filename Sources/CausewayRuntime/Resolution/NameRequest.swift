@@ -3,7 +3,8 @@ package import CausewaySystem
 package import CausewayTypes
 package import CausewayWire
 
-/// A name to look up, with the limits of the connection that needs the name.
+/// A name to look up for a connection, with the connection's address families, interface restrictions and cache
+/// settings.
 package struct NameRequest: Sendable {
     package var name: String
     package var families: Set<NameLookup.Family>
@@ -43,7 +44,7 @@ package struct ResolutionScope: Hashable, Sendable {
     /// Returns socket settings with these restrictions, for a socket to the given DNS server.
     func settings(toward server: SocketAddress) -> SocketSettings {
         var settings = SocketSettings(transport: .udp)
-        // A server on this host is reachable only over loopback.
+        // Do not restrict the interfaces for a server on this host, because it is reachable only over loopback.
         guard !server.isLoopback else { return settings }
         settings.requiredInterface = required
         settings.requiredInterfaceType = requiredType

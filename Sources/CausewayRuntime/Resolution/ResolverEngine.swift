@@ -22,7 +22,8 @@ package final class ResolverEngine: Sendable {
 
     private final class ChannelBox: Sendable {
         let channel: LoopBound<Channel>
-        /// The scope's number in the cache; 0 for the scope without restrictions.
+        /// The number by which the cache identifies this scope (a set of interface restrictions); 0 for the scope
+        /// without restrictions.
         let number: UInt64
 
         init(_ channel: LoopBound<Channel>, number: UInt64) {
@@ -33,7 +34,7 @@ package final class ResolverEngine: Sendable {
 
     private struct State {
         var channels: [ResolutionScope: ChannelBox] = [:]
-        /// The channel for queries without restrictions, which are the most common.
+        /// The DNS client and sockets for queries without restrictions, which are the most common queries.
         var usual: ChannelBox?
         var lastScope: UInt64 = 0
         /// The host's servers; `nil` before its files have been read.
@@ -77,7 +78,8 @@ package final class ResolverEngine: Sendable {
     /// - Parameter mayRead: Whether to read the host's files on the caller's thread if their content is unknown. Such a
     ///   call may block, so on an event loop, pass `false`. If the content is then unknown, the result is `nil`.
     package func known(_ request: NameRequest, mayRead: Bool = false) -> [NameEvent]? {
-        // A scope with restrictions has its own cache entries, and may not permit any DNS server.
+        // Return `nil` for a request with interface restrictions. Such a request has its own cache entries, and its
+        // restrictions may exclude every DNS server.
         guard request.scope.isUnlimited else { return nil }
         follow()
         // Even the addresses of `localhost` depend on the hosts file, so no name is known before that file was read.
@@ -174,7 +176,7 @@ package final class ResolverEngine: Sendable {
     ) -> @Sendable () -> Void {
         let box = makeChannel(servers, settings.latest.context.configuration.options, scope)
         let id = ask(name, type, box) { answer in
-            // Retain the box, because its sockets must stay open until the query ends.
+            // Retain the DNS client with its sockets (`box`), because the sockets must stay open until the query ends.
             withExtendedLifetime(box) { completion(answer, .query(answer.carrier ?? .udp)) }
         }
         return {
@@ -257,7 +259,8 @@ package final class ResolverEngine: Sendable {
 
     // MARK: Channels
 
-    /// If there are this many channels, unused channels are removed before another channel is created.
+    /// If this many DNS clients exist (one for each set of interface restrictions), unused clients are removed before
+    /// another client is created.
     private static let channelLimit = 64
 
     private func channel(for scope: ResolutionScope) -> ChannelBox {

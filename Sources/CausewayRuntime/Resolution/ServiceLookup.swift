@@ -33,7 +33,8 @@ package final class ServiceLookup: Sendable {
 
     /// - Parameters:
     ///   - instance: The service instance's name.
-    ///   - wish: The information to monitor. The TXT record is also queried if this is the location.
+    ///   - wish: The information to monitor: the location or the TXT record. With the location, the TXT record is also
+    ///     queried.
     ///   - interface: The only interface to use; `nil` for all.
     ///   - failed: Called with the failure if no DNS server answers the first query for the location, and with `nil` if
     ///     a server answers after that.

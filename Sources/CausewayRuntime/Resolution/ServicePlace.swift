@@ -17,7 +17,8 @@ extension ServiceLookup {
     /// Several links may lead to the service. Each link has its own records: if a link goes down, the service still has
     /// locations on the others, and a link-local address is valid on its link only.
     struct Locations: Sendable {
-        /// The next step for the pending queries for a host's addresses on one link.
+        /// How to continue the pending queries for addresses of the service's host on one link, after a record has
+        /// changed.
         enum Step: Equatable {
             case keep
             case stop
@@ -59,8 +60,8 @@ extension ServiceLookup {
 
         mutating func heard(_ changes: RecordChanges) -> Step {
             let before = host(on: changes.interface)
-            // Add new records first. One message can replace the only record by another, and the location must not end
-            // in between.
+            // Add new records before removing old records. If one message replaces a location's only record by another,
+            // the location must not be removed in between.
             for record in changes.added { add(serviceOf: record, on: changes.interface) }
             for record in changes.removed { remove(serviceOf: record, on: changes.interface) }
             let after = host(on: changes.interface)
@@ -123,16 +124,17 @@ extension ServiceLookup {
             }
         }
 
-        /// The interface of the location to which an address on this link belongs. A service that was found in DNS
-        /// (`nil`) can have a host whose addresses are found on the links.
+        /// Returns the interface of the location that owns an address found on `interface`. This is `interface` itself
+        /// if there is a location on it. Otherwise it is `nil`, for the location found in DNS, because its host can
+        /// have addresses that are found on the links.
         private func owner(of interface: NWInterface?) -> NWInterface? {
             locations.contains { $0.interface == interface } ? interface : nil
         }
 
         // MARK: The place
 
-        /// Updates the place. Uses the first location that has addresses. If there is no location, keeps the latest
-        /// host and port.
+        /// Updates ``place``, which is reported as the service's location. Uses the first location that has addresses
+        /// or, if none has, the first location. If there is no location, keeps the latest host and port.
         private mutating func update() {
             place.addresses = []
             guard let best = locations.first(where: { !$0.addresses.isEmpty }) ?? locations.first,

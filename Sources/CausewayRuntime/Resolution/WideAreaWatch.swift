@@ -14,8 +14,8 @@ final class WideAreaWatch: Sendable {
         var hasEnded = false
     }
 
-    /// The shortest and longest time between two queries, in seconds. Within this range, the records' time to live
-    /// determines the time.
+    /// The shortest and longest pause between two queries, in seconds. Between these limits, the pause is equal to the
+    /// records' shortest time to live.
     private static let pauses: ClosedRange<Int64> = 10...3_600
     /// The pause before the next query if there are no records.
     private static let usualPause: Duration = .seconds(60)

@@ -71,7 +71,8 @@ package struct SocketSettings: Equatable, Sendable {
     /// Whether the first content may be sent before the TCP handshake ends. This content may arrive more than once, so
     /// it must be safe to replay.
     package var allowsFastOpen = false
-    /// Whether the protocol above TCP sends first, so that connect(2) need not send a packet (RFC 7413 §4).
+    /// Whether the protocol above TCP sends first. In that case, connect(2) need not send the SYN, because the first
+    /// write can send it together with content (RFC 7413 §4).
     package var defersConnect = false
     /// Whether a listener accepts only peers on the local link.
     package var acceptsLocalOnly = false

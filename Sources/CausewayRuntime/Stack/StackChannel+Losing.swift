@@ -3,9 +3,9 @@ internal import CausewaySystem
 package import CausewayTypes
 internal import DequeModule
 
-// What happens to the stack after its transport broke. Content that arrived earlier may still be inside the protocols,
-// and some of these protocols may be the program's own. The channel therefore continues to run turns without reading or
-// writing until no more content moves.
+// Handles a broken transport. Content that arrived earlier may still be inside the protocols, and some of these
+// protocols may be the program's own. The channel therefore continues to work, without reading from or writing to the
+// transport, until no more content moves.
 
 extension StackChannel {
     /// Ends sending because the transport broke. A receive call fails with `failure` only after all earlier content was
@@ -13,8 +13,8 @@ extension StackChannel {
     ///
     /// - Parameters:
     ///   - failure: Why the transport broke.
-    ///   - whenRead: Called in a turn when the program has received all content. Gets the failure that ends the
-    ///     connection.
+    ///   - whenRead: Called when the program has received all content, or at once if the protocols can contain no more.
+    ///     Gets the failure that ends the connection.
     package func lose(_ failure: Failure, _ whenRead: @escaping @Sendable (Failure) -> Void) {
         let isDraining = state.withLock { state -> Bool in
             guard state.mayDrain else { return false }

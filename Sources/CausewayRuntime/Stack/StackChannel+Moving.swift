@@ -160,8 +160,8 @@ extension StackChannel.State {
         return count
     }
 
-    /// If the stack accepts more, passes the program's next content to it. Returns whether the content was passed or
-    /// its send call failed.
+    /// If the stack accepts more, removes the program's next message from the queue. Passes the message to the stack,
+    /// or fails its send call, for example because the message has expired. Returns whether a message was removed.
     mutating func nextMessage(_ now: Duration) -> Bool {
         guard phase.isOpen || phase.isClosing, !sending.messages.isEmpty,
             let room = attempt.stack?.lookForOutboundRoom(), room > 0

@@ -22,7 +22,7 @@ extension StackChannel {
 
     private func openingIsDue(_ attempt: UInt64) {
         let delay = state.withLock { state -> Duration? in
-            // A later attempt may have begun before a turn could cancel this timer. That attempt has its own timer.
+            // A later attempt may have begun before this timer was cancelled. That attempt has its own timer.
             guard state.attempt.number == attempt else { return nil }
             state.attempt.opening.timer = nil
             guard state.phase.isOpen, let stack = state.attempt.stack, stack.isOpening else {

@@ -6,13 +6,14 @@ internal import FoundationEssentials
 
 extension StackChannel {
     enum Phase: Sendable {
-        /// There is no transport. Requests wait.
+        /// There is no transport. The program's receive and send calls wait for one.
         case idle
         case open
         /// The transport broke. The program still receives earlier content. `whenRead` is called when the program has
         /// received all of that content.
         case draining(whenRead: @Sendable (Failure) -> Void)
-        /// Like `draining`, but the stack produces no more content.
+        /// The transport broke, and the stack produces no more content. The program may still receive earlier content.
+        /// After that, `whenRead` is called, unless it is `nil`.
         case failed(whenRead: (@Sendable (Failure) -> Void)?)
         case closing(Farewell)
         case closed
@@ -30,11 +31,11 @@ extension StackChannel {
         var timer: TimerID?
     }
 
-    /// The result of one receive or send call. The channel reports the result to the program in one of the channel's
-    /// turns.
+    /// The result of one receive or send call. The channel reports the result to the program in one of its turns
+    /// (rounds of work).
     enum Answer: Sendable {
-        /// No result. This is a case and not an optional, because the runtime would copy an optional of this size field
-        /// by field in each turn.
+        /// No result. This is a case and not an optional: the runtime would copy an optional of this size one field at
+        /// a time, in each turn (round of work).
         case nothing
         case received(ReceiveCompletion, ReceivedContent)
         case sent(SendCompletion, Failure?)
@@ -47,8 +48,8 @@ extension StackChannel {
     /// The state that the channel's lock protects.
     struct State: Sendable {
         let isDatagram: Bool
-        /// Where turns run: on a queue, or on the event loop if tasks use the connection and no turn calls the
-        /// program's code.
+        /// The place where the channel works: a queue, or the event loop if tasks use the connection and the channel's
+        /// work never calls the program's code.
         var executor = Executor.queue(nil)
         var phase = Phase.idle
         /// The failure for all current and future requests; `nil` while requests are accepted.
@@ -61,11 +62,12 @@ extension StackChannel {
         init(isDatagram: Bool) { self.isDatagram = isDatagram }
     }
 
-    /// The state of the turn that runs now or, if none runs, of the next turn.
+    /// The state of the channel's current turn (round of work) or, if none is running, of the next turn.
     struct Turn: Sendable {
         var isRunning = false
         var alarm: (deadline: Duration, timer: TimerID)?
-        /// The number of delivery steps since the program's sends and the stack's timer last came first.
+        /// The number of steps that delivered received content, counted since the program's sends and the stack's timer
+        /// last had priority over such steps.
         var deliveryStepCount = 0
         /// The results that were not reported to the program yet.
         var answers: Deque<Answer> = []
@@ -108,7 +110,7 @@ extension StackChannel.Phase {
 }
 
 extension StackChannel.State {
-    /// Whether a turn would find no work: all requests wait for the transport or for the program.
+    /// Whether the channel has no work now: all receive and send calls wait for the transport or for the program.
     var isQuiet: Bool {
         phase.isOpen && receiving.isReadOutstanding && turn.answers.isEmpty && sending.isIdle && attempt.outcome == nil
             && attempt.opening.timer == nil && (receiving.waiters.isEmpty || receiving.inbox.isUntouched)

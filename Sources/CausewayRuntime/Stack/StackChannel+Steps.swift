@@ -2,13 +2,13 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-// Selects a turn's next step. Everything here runs under the lock.
+// Selects the next step of the channel's work. Everything here runs under the channel's lock.
 
 extension StackChannel {
-    /// Returns the next step. The order matters: first the stack's events, then the stack's output, the program's
-    /// results, the next read, and finally the program's sends. In this order, a program that sends again in each
-    /// completion still receives. If the peer sends without a pause, ``nextOverdueStep(_:_:)`` makes sure that the
-    /// program's sends continue.
+    /// Returns the next step of the channel's work. The order matters: first the stack's events, then the stack's
+    /// output, the results of the program's calls, the next read, and finally the program's sends. In this order, a
+    /// program that sends again in each completion handler still receives content. If the peer sends without a pause,
+    /// ``nextOverdueStep(_:_:)`` makes sure that the program's sends continue.
     func nextStep(_ state: inout State, _ now: Duration) -> Step {
         if state.attempt.stack?.mayHaveEvent == true, let event = state.attempt.stack?.nextEvent(at: now) {
             return take(event, &state)
@@ -72,11 +72,13 @@ extension StackChannel {
         return nil
     }
 
-    /// The number of delivery steps after which the program's sends and the stack's timer come first once.
+    /// The number of steps that deliver received content, after which the program's sends and the stack's timer have
+    /// priority once.
     private static let deliveryStepsInARow = 16
 
-    /// While a peer sends and the program receives without a pause, a turn always finds content to deliver. Therefore,
-    /// after each ``deliveryStepsInARow`` delivery steps, the stack's timer and the program's sends come first once.
+    /// While a peer sends and the program receives without a pause, there is always content to deliver. Therefore,
+    /// after each ``deliveryStepsInARow`` steps that deliver content, the stack's timer and the program's sends have
+    /// priority once.
     private func nextOverdueStep(_ state: inout State, _ now: Duration) -> Step? {
         guard state.turn.deliveryStepCount >= Self.deliveryStepsInARow else { return nil }
         if let step = nextAlarm(&state) { return step }

@@ -51,8 +51,8 @@ extension StackChannel {
         if Task.isCancelled { cancelReceive(id) }
     }
 
-    /// Ends the request that the flow's home task waits for. For any other task, the cancellation of the task does
-    /// this.
+    /// Ends the request that the flow's home task (see ``Flow/makeHome()``) waits for. The request of any other task
+    /// ends when the task is cancelled.
     package func cancelHome() {
         cancelReceive(Flow.homeID)
         cancelSend(Flow.homeID)
@@ -62,7 +62,8 @@ extension StackChannel {
         let continuation = state.withLock { state in state.receiving.forget(ofTask: id) }
         guard let continuation else { return }
         continuation.resume(returning: ReceivedContent(error: Failure(errno: Errno.cancelled)))
-        // Request a turn, because the buffered content may be enough for the next request.
+        // The buffered content may be enough for the next receive call, so request a turn (a round of the channel's
+        // work).
         requestTurn()
     }
 

@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// Performs a turn's reads and writes, and handles their results.
+/// Performs the reads and writes that the channel's work requires, and handles their results.
 extension StackChannel {
     func perform(_ read: Read) {
         let handler: ArrivalHandler = { arrival, attempt in self.arrived(arrival, attempt) }
@@ -41,9 +41,10 @@ extension StackChannel {
                 let bytes = UnsafeRawBufferPointer(rebasing: ThreadLocal.scratch[..<count])
                 answer = state.take(lent: bytes, isFinal: isFinal, now)
             }
-            // A turn may call the program's code, so it must not run inside one of the program's callbacks. The flow
-            // never performs a stack's read inside such a callback. So if the delivery is draining its list, the
-            // delivery itself has called this function, and a turn can run here.
+            // A turn (a round of the channel's work) may call the program's code, so it must not run inside one of the
+            // program's callbacks. The flow never performs a stack's read inside such a callback. So if this thread is
+            // working through the queue's list of callbacks, this call comes from the list itself, and a turn can run
+            // here.
             if !state.turn.isRunning, state.executor.mayTurn(isOnLoop: isOnLoop) {
                 if answer.isForTask || answer.isNothing { read = beginRead(&state) }
                 return read == nil ? takeWork(&state, now, answer) : nil

@@ -4,24 +4,27 @@ internal import CausewayTypes
 internal import FoundationEssentials
 
 extension StackChannel {
-    /// The maximum number of steps in one turn. After that, the queue's other work runs first.
+    /// The maximum number of steps in one turn (a round of the channel's work). After that many, the queue's other work
+    /// runs first.
     private static let turnBudget = 256
-    /// The maximum number of callbacks in one turn, and the time after which a turn begins no further callback. Without
-    /// these limits, a program that receives again in its callback would delay the queue's other connections.
+    /// The limits for the program's callbacks in one turn (a round of the channel's work): their number, and the time
+    /// after which no further callback begins. Without these limits, a program that receives again in its callback
+    /// would delay the queue's other connections.
     private static let callBudget = (count: 16, time: Duration.milliseconds(2))
-    /// The maximum number of steps that a turn performs before it releases the lock.
+    /// The maximum number of steps of its work that the channel performs before it releases its lock.
     private static let stepsAtOnce = 16
 
     // MARK: Turns
 
-    /// Requests a turn on the connection's queue or loop. If a turn is running, nothing is necessary, because that turn
-    /// looks for new work before it ends.
+    /// Requests a turn (a round of the channel's work) on the connection's queue or loop. If a turn is running, nothing
+    /// is necessary, because that turn looks for new work before it ends.
     func requestTurn() {
         arrange(state.withLock { state in state.turn.isRunning ? nil : state.executor })
     }
 
-    /// Mutates the state, then performs the work that this enables: on the caller's thread if a turn may run there,
-    /// otherwise in a later turn. The caller must hold no lock and must not be performing a turn's step.
+    /// Mutates the state, then handles the work that has become possible. If this work may run on the caller's thread,
+    /// it runs at once; otherwise it runs later, on the connection's queue or loop. The caller must hold no lock and
+    /// must not be performing a step of the channel's work.
     func change(_ body: (inout State) -> Void) {
         let isOnLoop = flow.loop.isCurrent
         var now = Duration.zero
@@ -40,8 +43,8 @@ extension StackChannel {
         arrange(executor)
     }
 
-    /// Ends a turn that consists of a single write or read. If that step has created more work, continues the turn
-    /// instead.
+    /// Ends a turn (a round of the channel's work) that consists of a single write or read. If the write or read has
+    /// created more work, continues the turn instead.
     ///
     /// - Parameter written: The number of bytes that the transport has accepted.
     /// - Returns: Whether the transport has accepted all output.
@@ -59,8 +62,8 @@ extension StackChannel {
         return isOut
     }
 
-    /// Begins a turn that consists of a single read. Returns `nil` if the stack needs no read, or if there is other
-    /// work too.
+    /// Begins a turn (a round of the channel's work) that consists of a single read. Returns `nil` if the stack needs
+    /// no read, or if the channel has more work than this read.
     func beginRead(_ state: inout State) -> Read? {
         guard let read = state.nextRead() else { return nil }
         guard state.isQuiet else {
@@ -90,7 +93,8 @@ extension StackChannel {
         return proceed(state.withLock { state -> Work? in state.turn.isRunning ? nil : takeWork(&state, now) }, now)
     }
 
-    /// Runs a turn's steps, beginning with `first`. Returns the number of callbacks.
+    /// Performs the steps of a turn (a round of the channel's work), beginning with `first`. Returns the number of
+    /// calls of the program's callbacks.
     @discardableResult
     func proceed(_ first: consuming Work?, _ start: Duration) -> Int {
         var now = start
@@ -137,8 +141,9 @@ extension StackChannel {
     }
 
     private func yieldTurn(_ written: Int) {
-        // End this turn and request another, so that the queue's other work runs in between. Otherwise a program that
-        // sends from each completion could occupy its queue forever, and received content would not be delivered.
+        // End this turn (a round of the channel's work) and request another, so that the queue's other work runs in
+        // between. Otherwise a program that sends from each completion handler could occupy its queue forever, and
+        // received content would not be delivered.
         state.withLock { state in
             state.sending.accepted(written)
             state.turn.isRunning = false
@@ -146,8 +151,8 @@ extension StackChannel {
         requestTurn()
     }
 
-    /// Returns the next work to perform without the lock. If the work has no read, no action and no output, the turn
-    /// ends, and later changes request a new turn.
+    /// Returns the next work to perform without the lock. If this work contains no read, no action and no output, the
+    /// current turn (a round of the channel's work) is over, and later changes request a new turn.
     ///
     /// - Parameter answer: A new result to report. It may differ from `nothing` only if no earlier result is queued.
     func takeWork(_ state: inout State, _ now: Duration, _ answer: consuming Answer = .nothing) -> Work {

@@ -2,14 +2,15 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-// Descriptions of a turn's steps. The steps are performed while the lock is released.
+// Descriptions of the steps in a turn (a round of the channel's work). The steps are performed while the channel's lock
+// is released.
 
 extension StackChannel {
-    /// A turn's action. It is not copyable, because copying its payload would cost more than performing some of the
-    /// actions.
+    /// An action to perform in a turn (a round of the channel's work). This type is not copyable, because copying its
+    /// payload would cost more than performing some of the actions.
     enum Action: ~Copyable, Sendable {
-        /// Reports a result. `elsewhere` is set if the turn must not wait for the program's code. This code then runs
-        /// on a global queue.
+        /// Reports the result of a call to the program. If `elsewhere` is set, the program's completion handler runs on
+        /// a global queue, so that the event loop does not wait for it.
         case answer(Answer, elsewhere: Bool)
         case attend(any StageDelegate, any StageEvent, StagePlace)
         case write(Write)
@@ -20,7 +21,7 @@ extension StackChannel {
         /// Releases the lock for a moment.
         case pause
 
-        /// Whether the action reports a result by calling the program on the turn's thread.
+        /// Whether the action reports a result on the current thread, where the report may call the program's code.
         var isCallback: Bool {
             switch self {
             case .answer(_, elsewhere: let isElsewhere): !isElsewhere
@@ -49,7 +50,7 @@ extension StackChannel {
         }
     }
 
-    /// A read from the transport of at most as many bytes as the stack accepts.
+    /// A read from the transport. The read is limited to the number of bytes that the stack accepts.
     struct Read: Sendable {
         /// The maximum number of bytes; `nil` for one datagram.
         var length: Int?
@@ -64,7 +65,7 @@ extension StackChannel {
         var attempt: UInt64
     }
 
-    /// The work to do before the turn takes the lock again.
+    /// The work to do before the channel takes its lock again.
     struct Work: ~Copyable, Sendable {
         /// The number of output bytes in the thread's scratch block. Write these bytes before any other work on this
         /// thread.
@@ -78,17 +79,17 @@ extension StackChannel {
         var action: Action?
     }
 
-    /// A turn's next step.
+    /// The next step of a turn (a round of the channel's work).
     enum Step: ~Copyable {
         case write(loan: Int)
         case perform(Action)
         case read(Read)
-        /// The state has changed, so the turn must look for the next step again.
+        /// The state has changed. Look for the next step again.
         case again
         case nothing
     }
 
-    /// Where a turn runs: on the event loop or on a queue.
+    /// The place where a turn (a round of the channel's work) runs: the event loop or a queue.
     enum Executor: Sendable {
         case loop
         /// The program's queue, if there is one; otherwise a global queue.
@@ -98,7 +99,7 @@ extension StackChannel {
 
         var delivery: Delivery? { if case .queue(let delivery) = self { delivery } else { nil } }
 
-        /// Whether a turn may run inside a call that the flow makes.
+        /// Whether a turn (a round of the channel's work) may run on the current thread, inside a call from the flow.
         func mayTurn(isOnLoop: Bool) -> Bool {
             switch self {
             case .loop: isOnLoop

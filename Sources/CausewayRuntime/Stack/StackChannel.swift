@@ -39,7 +39,7 @@ package final class StackChannel: Sendable {
     ///     program does not count.
     ///   - openings: The accepting listener's unfinished handshakes. If this is not `nil`, a peer that sends nothing
     ///     has less time.
-    ///   - report: Called in turns: once with `ready`, and at most once with each other outcome.
+    ///   - report: Called at most once with each outcome, on the connection's queue or loop.
     package func begin(
         _ layers: [StackLayer], within limit: Duration, among openings: UnfinishedOpenings? = nil,
         _ report: @escaping @Sendable (Outcome) -> Void
@@ -88,9 +88,9 @@ package final class StackChannel: Sendable {
     ///
     /// - Parameters:
     ///   - abortively: Whether to skip the queued content and the protocols' closing messages.
-    ///   - left: Called before `completion` if only the peer's closing message is awaited.
-    ///   - completion: Called in a turn when the protocols are closed; at once if the channel is already closing or
-    ///     closed.
+    ///   - left: Called before `completion` if everything was sent and only the peer's closing message is awaited.
+    ///   - completion: Called on the connection's queue or loop when the protocols are closed; at once if the channel
+    ///     is already closing or closed.
     package func close(
         abortively: Bool, left: @escaping @Sendable () -> Void = {}, _ completion: @escaping @Sendable () -> Void
     ) {
@@ -107,7 +107,7 @@ package final class StackChannel: Sendable {
                 state.sending.giveUpOutput()
                 state.endSending(with: failure)
             } else if state.attempt.stack?.isReady == true {
-                // The stack closes in a turn, after it has taken the queued content (`continueClosing`).
+                // The stack closes later (`continueClosing`), after it has taken the queued content.
                 state.sending.forgetEarly()
             } else {
                 state.endSending(with: failure)

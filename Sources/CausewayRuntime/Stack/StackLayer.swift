@@ -44,8 +44,8 @@ package struct StagePlace: Sendable {
         self.attempt = attempt
     }
 
-    /// Calls `body` with the stage under the stack's lock, then performs the work that this enables. `body` may call
-    /// only the stage.
+    /// Calls `body` with the stage under the stack's lock, then schedules the work that has become possible. `body` may
+    /// call only the stage.
     ///
     /// - Parameters:
     ///   - type: The stage's type.

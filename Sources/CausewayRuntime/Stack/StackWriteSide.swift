@@ -5,7 +5,7 @@ internal import FoundationEssentials
 
 /// A channel's sending side: content that waits for the stack, and stack output that waits for the transport.
 struct StackWriteSide: Sendable {
-    /// The state of the sending direction's end.
+    /// The steps in which the outgoing stream ends.
     enum End: Sendable {
         case open
         /// The program has passed its final content to the channel.
@@ -43,8 +43,8 @@ struct StackWriteSide: Sendable {
 
     // MARK: Attempts
 
-    /// Resets the output of the previous attempt. Returns the waiters of the sends whose content is lost with that
-    /// attempt.
+    /// Resets the output of the previous attempt. Returns the waiters (completion handlers and tasks) of the send calls
+    /// whose content is lost with that attempt.
     mutating func restart() -> [SendWaiter] {
         unacknowledged = 0
         if end == .reported { end = .requested }
@@ -91,14 +91,17 @@ struct StackWriteSide: Sendable {
     /// Records output that the transport has accepted.
     mutating func accepted(_ count: Int) { unacknowledged = max(0, unacknowledged - count) }
 
-    /// Removes the oldest send call and returns its waiter, if the transport has accepted the call's bytes. Before this
-    /// call, the caller moves output to the transport until the stack has no more or ``window`` bytes are waiting
-    /// there.
+    /// If the transport has accepted the bytes of the oldest send call, removes this call and returns its waiter (a
+    /// completion handler or task).
+    ///
+    /// Before this call, the caller moves output from the stack to the transport, until the stack has no more output or
+    /// ``window`` bytes wait in the transport.
     mutating func takeSettled() -> SendWaiter? {
         guard !taken.isEmpty else { return nil }
         if hasRoom {
-            // Only the newest send calls have no mark yet. Begin with these: if the peer does not read, there are many
-            // calls with a mark.
+            // Set the missing marks. A mark is the total number of bytes that the transport must accept before a send
+            // call is complete. Only the newest send calls have no mark yet, so begin with them: if the peer does not
+            // read, there are many calls with a mark.
             for index in taken.indices.reversed() {
                 guard taken[index].mark == nil else { break }
                 taken[index].mark = producedByteCount
@@ -113,7 +116,7 @@ struct StackWriteSide: Sendable {
 
     // MARK: Ends
 
-    /// Removes all send calls, and returns their waiters, which the caller must complete.
+    /// Removes all send calls. Returns their waiters (completion handlers and tasks), which the caller must complete.
     mutating func removeAll() -> [SendWaiter] {
         let waiters = taken.map(\.waiter) + messages.map(\.waiter)
         (taken, messages, early) = ([], [], [])

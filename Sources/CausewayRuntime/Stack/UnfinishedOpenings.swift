@@ -3,16 +3,18 @@ internal import DequeModule
 
 /// Limits the number of a listener's unfinished handshakes, because each uses tens of kilobytes.
 ///
-/// Above the usual count, each new handshake causes a check of some older handshakes, one of which is aborted if its
-/// peer has been silent for one second. So this count can be exceeded by handshakes that make progress. Above the
-/// absolute count, the check aborts the first handshake that waits for its peer, even for a shorter time. The methods
-/// may be called from any thread.
+/// There are two limits. While the number is above `usual`, each new handshake causes a check of some older handshakes,
+/// one of which is aborted if its peer has been silent for one second. Handshakes that make progress can therefore
+/// exceed this limit. While the number is above `absolute`, the check aborts the first handshake that waits for its
+/// peer, even for a shorter time.
+///
+/// The methods may be called from any thread.
 package final class UnfinishedOpenings: Sendable {
     /// Aborts one connection's handshakes if the peer has been silent for this duration. Returns whether it aborted
     /// them.
     package typealias Abort = @Sendable (Duration) -> Bool
 
-    /// The registration for one connection's handshakes. Releasing the ticket unregisters the handshakes.
+    /// The registration of one connection's handshakes. When this object is released, the handshakes are unregistered.
     package final class Ticket: Sendable {
         private let number: UInt64
         private let openings: UnfinishedOpenings

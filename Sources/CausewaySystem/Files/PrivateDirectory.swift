@@ -49,7 +49,8 @@ package final class PrivateDirectory: Sendable {
 
     private static func makeParents(of path: String) {
         var position = path.startIndex
-        // Search bytes, as the kernel does. A search for the character misses a slash before a combining mark.
+        // Search the path for the byte of `/`, as the kernel does. A search for the character `/` does not find a slash
+        // before a combining mark.
         while let slash = path.utf8[position...].dropFirst().firstIndex(of: UInt8(ascii: "/")) {
             _ = mkdir(String(path[..<slash]), 0o755)
             position = slash

@@ -32,7 +32,7 @@ extension NetlinkState {
             guard case .address(let address) = message else { return nil }
             return address
         }
-        // The count is not reset if the listing starts again, so the limit may apply earlier.
+        // If the kernel's listing starts again, `count` is not reset, so `routeLimit` may apply earlier.
         var count = 0
         state.routes = try socket.list(.routes(.unspecified)) { message -> NetlinkRoute? in
             guard case .route(let route) = message, !route.flags.contains(.cloned) else { return nil }

@@ -163,8 +163,8 @@ package enum PacketSockets {
         try check(cw_report_errors(fd, isIPv6), "setsockopt(IP_RECVERR)")
     }
 
-    /// Sets the receive buffer to `byteCount` bytes, or to the maximum that this process may request if that is
-    /// smaller.
+    /// Sets the receive buffer to `byteCount` bytes, or to the maximum that this process may request if `byteCount` is
+    /// larger.
     package static func setReceiveRoom(_ fd: CInt, byteCount: Int) {
         cw_set_receive_room(fd, CInt(clamping: byteCount))
     }

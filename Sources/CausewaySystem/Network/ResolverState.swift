@@ -27,7 +27,7 @@ package struct ResolverState: Equatable, Sendable {
         guard !named.isEmpty, named.allSatisfy(forwarders.contains),
             let text = SmallFile.text(forwarderPath)
         else { return ResolverState(configuration: configuration, servers: named) }
-        // A forwarder without servers cannot answer queries, so the list is then empty.
+        // If the forwarder has no servers, it cannot answer queries, and `servers` is then empty.
         return ResolverState(
             configuration: configuration, servers: addresses(of: ResolverConfiguration(parsing: text)))
     }

@@ -2,8 +2,8 @@ internal import CCausewayLinux
 internal import CausewayTypes
 package import CausewayWire
 
-/// The local address that packets to a destination have, with the properties that the choice between destinations
-/// depends on (RFC 6724 §6).
+/// The local address that the kernel selects for packets to a destination. Also contains the properties of this address
+/// that determine the order of destinations (RFC 6724 §6).
 package struct SourceAddress: Hashable, Sendable {
     package var address: InternetAddress
     package var prefixLength: Int

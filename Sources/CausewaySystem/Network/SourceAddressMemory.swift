@@ -57,7 +57,8 @@ package struct SourceAddressMemory: ~Copyable, Sendable {
             case .truncated, .overrun: hasChanged = true
             case .nothing: return hasChanged
             case nil:
-                // Close the socket. The next query opens a new socket.
+                // The routing socket has failed and may report no more changes. Close it, so that the caller opens a
+                // new socket.
                 changes = nil
                 return true
             }

@@ -16,7 +16,7 @@ enum PacketBlocks {
     }
     private static let spare = LockedValue(Spare())
 
-    /// Returns the start offset in its block for the packet with this index.
+    /// Returns the offset at which the packet with this index begins in its block.
     static func offset(of index: Int) -> Int { index * stagger }
 
     /// Returns a block, which has room for a packet with any index; `nil` if allocation fails.

@@ -37,7 +37,8 @@ package struct ReceivedPacket: Sendable {
     }
 }
 
-/// Receives datagrams in batches into blocks. A reader is created for one round of reading and is not shared between
+/// Receives several packets per system call, each in its own memory block. A packet is one datagram, or several
+/// datagrams that the kernel coalesced. Create a reader for one series of receive calls. It is not shared between
 /// threads.
 package struct PacketReader: ~Copyable, Sendable {
     /// The maximum size of coalesced datagrams, in bytes.

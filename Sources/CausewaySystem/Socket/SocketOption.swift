@@ -101,7 +101,7 @@ package struct TCPInformation: Sendable {
     init(_ info: cw_tcp_info) {
         smoothedRTT = .microseconds(Int64(info.rtt_us))
         rttVariance = .microseconds(Int64(info.rtt_variance_us))
-        // The maximum value means that there is no sample yet.
+        // In this field, the kernel's maximum value means that no round-trip time was measured yet.
         minimumRTT = info.minimum_rtt_us == .max ? .zero : .microseconds(Int64(info.minimum_rtt_us))
         maximumSegment = Int(info.send_mss)
         bytesReceived = info.bytes_received

@@ -1,6 +1,7 @@
 /// A public key for signature checks: kind, size, and verification cost.
 ///
-/// The key is parsed without OpenSSL, so that OpenSSL does not compute with a key before the rules accept it.
+/// The key is parsed without OpenSSL, so that keys of an unsuitable kind or size are rejected before OpenSSL computes
+/// with them.
 struct SigningKey: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case rsa(modulusBits: Int, exponent: UInt64)
@@ -93,8 +94,8 @@ struct SigningKey: Hashable, Sendable {
         return content.drop { $0 == 0 }
     }
 
-    /// The cost of one signature check in microseconds, on a processor from 2023 with OpenSSL 3.0. Used for the
-    /// verification budget.
+    /// The cost of one signature check in microseconds, on a processor from 2023 with OpenSSL 3.0.
+    /// ``VerificationBudget`` uses this cost to limit the work for one peer's certificates.
     var verificationCost: Int {
         switch kind {
         // An RSA check has a fixed start cost. Then each exponent bit costs one squaring and part of a multiplication,

@@ -33,7 +33,8 @@ struct ContextBuilder {
         }
         if !settings.areTicketsEnabled || !isResuming { options |= UInt64(CW_OP_NO_TICKET) }
         options |= Self.noCertificateDecompression
-        // Clear this option: the system's OpenSSL configuration may set it, and truncated content would look complete.
+        // Clear SSL_OP_IGNORE_UNEXPECTED_EOF, because the system's OpenSSL configuration may set it. With this option,
+        // truncated content would look complete.
         cw_SSL_CTX_clear_options(pointer, UInt64(CW_OP_IGNORE_UNEXPECTED_EOF))
         cw_SSL_CTX_set_options(pointer, options)
         var mode = CW_MODE_PARTIAL_WRITE | CW_MODE_MOVING_WRITE_BUFFER | CW_MODE_RELEASE_BUFFERS
@@ -151,7 +152,8 @@ struct ContextBuilder {
             cw_SSL_CTX_use_cert_and_key(
                 pointer, other.certificates[0].object.pointer, other.key.pointer, nil, 1) == 1
             && setList(CW_CTRL_SET_SIGNATURES_LIST, scheme)
-            // The line above also limits the schemes for client certificates, so set those schemes separately.
+            // The list of server signature schemes, set above, also limits the schemes for client certificates. So set
+            // the schemes for client certificates separately.
             && setList(CW_CTRL_SET_CLIENT_SIGNATURES_LIST, Self.clientSchemes)
         guard isSet else { throw fail("the identity \"\(identity.certificates[0])\" cannot be used") }
     }
@@ -213,9 +215,12 @@ struct ContextBuilder {
     private static let maximumEarlyData: UInt32 = 16_384
     private static let serverSessions = 1_024
 
-    /// Whether sessions may be resumed. `false` for a server whose owner validates the clients: a client may send its
-    /// certificate and the end of its handshake in one record, and OpenSSL then makes the ticket before the owner has
-    /// decided. With that ticket, a client that the owner refuses could connect again without a validation.
+    /// Whether sessions may be resumed.
+    ///
+    /// `false` for a server if the engine's owner (the code that uses the engine) validates the clients. A client may
+    /// send its certificate and the end of its handshake in one record. OpenSSL then creates the session ticket before
+    /// the owner has decided. With this ticket, a client that the owner refuses could connect again without a
+    /// validation.
     private var isResuming: Bool {
         guard case .owner = settings.verifier, settings.side == .server, settings.peerAuthentication != .none else {
             return settings.isResumptionEnabled

@@ -26,7 +26,8 @@ struct LibraryConnection: ~Copyable {
         // Without this call, OpenSSL treats an abrupt end as an error and invalidates the session for all connections
         // that could resume it.
         cw_SSL_set_shutdown(ssl, CInt(CW_SENT_SHUTDOWN | CW_RECEIVED_SHUTDOWN))
-        // Callbacks must no longer find the engine.
+        // The engine is being destroyed, and OpenSSL may call callbacks while it frees its object. Remove the reference
+        // to the engine, so that these callbacks do not find it.
         cw_SSL_set_ex_data(ssl, 0, nil)
         cw_SSL_free(ssl)
         cw_pipe_free(pipe)

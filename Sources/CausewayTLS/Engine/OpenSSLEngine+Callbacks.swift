@@ -134,7 +134,8 @@ extension OpenSSLEngine {
     /// (RFC 6347 §4.2.4.1).
     fileprivate func nextTimeout(after previous: UInt32) -> UInt32 {
         let timeout = previous == 0 ? settings.firstRetransmission : .microseconds(previous) * 2
-        // Zero would not grow by doubling: the timer would always be due.
+        // Each timeout is twice the previous one, so a timeout of zero would stay zero, and the timer would always be
+        // due.
         let (seconds, attoseconds) = min(max(timeout, .microseconds(1)), .seconds(60)).components
         return UInt32(seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
     }

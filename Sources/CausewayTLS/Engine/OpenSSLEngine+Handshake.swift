@@ -80,8 +80,8 @@ extension OpenSSLEngine {
         }
         let failure = TLSFailure(.refused, "the program rejected the peer's certificates")
         peerDecision = .rejected(failure)
-        // A client's handshake is still paused: the next call passes the rejection to OpenSSL, which sends the alert. A server's handshake
-        // has already continued, so at most a close_notify can be sent.
+        // A client's handshake is still paused: the next `handshake()` call passes the rejection to OpenSSL, which
+        // sends the alert. A server's handshake has already continued, so at most a close_notify can be sent.
         guard !isClient else { return }
         if cw_SSL_in_init(ssl) == 0 { cw_SSL_shutdown(ssl) }
         cw_ERR_clear_error()

@@ -32,7 +32,8 @@ package final class OpenSSLEngine: TLSEngine {
         /// `chain` starts with the peer's own certificate and ends with the anchor.
         case acceptedByRules(PeerTrust, chain: [Certificate])
         case acceptedByOwner(PeerTrust)
-        /// The value is the reason, because OpenSSL only reports that its callback returned an error.
+        /// The associated value is the reason for the rejection. OpenSSL cannot supply it, because it only reports that
+        /// its callback returned an error.
         case rejected(TLSFailure)
     }
 
@@ -71,9 +72,9 @@ package final class OpenSSLEngine: TLSEngine {
     /// The buffer that is borrowed during a call, and must not move.
     enum BorrowedBuffer {
         case none
-        /// The memory pipe reads the owner's buffer.
+        /// OpenSSL's memory pipe reads the buffer of the engine's owner (the code that uses the engine).
         case ofCaller
-        /// The owner reads the memory pipe's buffer.
+        /// The engine's owner (the code that uses the engine) reads the memory pipe's buffer.
         case ofPipe
     }
 
@@ -95,7 +96,7 @@ package final class OpenSSLEngine: TLSEngine {
 
     var state = State.starting
     var peerDecision = PeerDecision.pending
-    /// Whether the owner has answered ``TLSProgress/chooseIdentity(_:)``.
+    /// Whether the engine's owner (the code that uses the engine) has answered ``TLSProgress/chooseIdentity(_:)``.
     var didChooseIdentity = false
     var earlyData = EarlyData.none
     var reading = ReadSide.open

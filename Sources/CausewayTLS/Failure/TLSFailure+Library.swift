@@ -42,7 +42,8 @@ extension TLSFailure {
         }
     }
 
-    /// OpenSSL reason numbers with their own error code.
+    /// OpenSSL's reason numbers for failures with a specific error code or message. For all other numbers, the failure
+    /// is a protocol violation.
     private enum Reason: Int {
         case badVersion = 116
         case digestCheck = 149

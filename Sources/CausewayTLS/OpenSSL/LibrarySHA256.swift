@@ -29,7 +29,8 @@ package final class LibrarySHA256 {
         isSound = cw_EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1 && isSound
     }
 
-    /// Ends the input and returns the digest. Returns an empty array, which equals no digest, if OpenSSL failed. Call once.
+    /// Ends the input and returns the digest. If OpenSSL failed, returns an empty array, which is different from every
+    /// digest. Call once.
     package func finish() -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: Self.byteCount)
         var count: CUnsignedInt = 0

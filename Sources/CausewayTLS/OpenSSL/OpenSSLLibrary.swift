@@ -18,7 +18,8 @@ package enum OpenSSLLibrary {
         return String(cString: cw_OpenSSL_version(0))
     }
 
-    /// Tries to load libraries with other names. Returns the error message, or `nil` on success.
+    /// Tries to load OpenSSL from libraries with the given file names, but does not use these libraries afterwards. For
+    /// tests. Returns the error message, or `nil` on success.
     package static func probe(crypto: String, ssl: String) -> String? {
         var message = [CChar](repeating: 0, count: 512)
         if cw_openssl_probe(crypto, ssl, &message, message.count) { return nil }

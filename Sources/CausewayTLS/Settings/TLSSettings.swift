@@ -14,8 +14,8 @@ package struct TLSSettings: Hashable, Sendable {
     package enum Verifier: Hashable, Sendable {
         /// ``PeerTrust/evaluate()`` validates the certificates immediately.
         case rules
-        /// The engine pauses until its owner has validated the certificates. The number identifies the owner's
-        /// validator. Connections with different validators do not share sessions.
+        /// The engine pauses until the code that uses it has validated the certificates. The number identifies the code
+        /// that validates them. Connections with different numbers do not share TLS sessions.
         case owner(UInt64)
     }
 
@@ -25,8 +25,9 @@ package struct TLSSettings: Hashable, Sendable {
 
         /// Creates a pre-shared key. `key` has 1 to 256 bytes, `identity` at most 128.
         ///
-        /// The identity ends before its first zero byte, because TLS libraries, including Apple's, pass it as a C string. Programs that
-        /// pass UTF-16 or the raw bytes of a `Data` value would otherwise use different identities on the two sides.
+        /// The identity is cut off at its first zero byte, because TLS libraries, including Apple's, pass it as a C
+        /// string. Text in UTF-16 and the raw bytes of a `Data` value can contain zero bytes. Without the cut, the two
+        /// sides would use different identities for them.
         package init(key: [UInt8], identity: [UInt8]) {
             self.key = key
             self.identity = Array(identity.prefix { $0 != 0 })
@@ -56,7 +57,7 @@ package struct TLSSettings: Hashable, Sendable {
     package var peerAuthentication: PeerAuthentication
     package var verifier = Verifier.rules
     package var trust = TrustSettings()
-    /// Whether a client's engine asks its owner for an identity when the server requests a certificate.
+    /// Whether a client's engine asks the code that uses it for an identity when the server requests a certificate.
     package var asksForIdentity = false
     package var isResumptionEnabled = true
     package var areTicketsEnabled = true

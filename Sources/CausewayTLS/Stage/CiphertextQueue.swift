@@ -6,7 +6,7 @@ struct CiphertextQueue {
         case open
         /// The transport has ended.
         case arrived
-        /// The engine was notified.
+        /// The engine was notified that the transport has ended.
         case reported
     }
 

@@ -4,8 +4,9 @@ internal import CausewayProtocols
 struct OutboundContent {
     enum Phase: Hashable {
         case open
-        /// A close_notify follows the waiting content. `passesEnd` is `true` if the stage above has sent its final
-        /// content: after the close_notify, the stage below must then end its direction too.
+        /// A close_notify must be sent after the waiting content, and no more content is accepted. `passesEnd` is
+        /// `true` if the stage above TLS has sent its final content. The stage below TLS must then also end the
+        /// outbound direction, after the close_notify.
         case ending(passesEnd: Bool)
         case closeNotifySent(passesEnd: Bool)
         case endPassed
@@ -22,7 +23,8 @@ struct OutboundContent {
     var isEmpty: Bool { rest.isEmpty && piece.isEmpty }
     var count: Int { rest.count + piece.count }
 
-    /// Whether the engine's unsent bytes are the last bytes: no content, close_notify or end follows them.
+    /// Whether the engine's unsent bytes are the last bytes of the outbound direction: no content, no close_notify and
+    /// no end of the direction follows them.
     var isComplete: Bool { phase == .closeNotifySent(passesEnd: false) || phase == .endPassed }
 
     mutating func append(_ bytes: ByteChain) { rest.append(bytes) }
@@ -50,7 +52,7 @@ struct OutboundContent {
         rest = ByteChain()
     }
 
-    /// Accepts no more content. Has no effect if the direction is already ending.
+    /// Ends the outbound direction after the waiting content. Has no effect if this direction is already ending.
     mutating func end(passesEnd: Bool) {
         if isOpen { phase = .ending(passesEnd: passesEnd) }
     }
@@ -62,7 +64,8 @@ struct OutboundContent {
         return true
     }
 
-    /// Returns `true` once, after the close_notify was sent, if the stage below must then end its direction.
+    /// Returns `true` once, after the close_notify was sent, if the stage below TLS must then end the outbound
+    /// direction too.
     mutating func takeEnd() -> Bool {
         guard phase == .closeNotifySent(passesEnd: true) else { return false }
         phase = .endPassed

@@ -6,7 +6,7 @@ struct PlaintextQueue {
         case open
         /// The peer has sent a close_notify.
         case closed
-        /// The end was delivered to the stage above.
+        /// The stage above TLS was notified that the peer sends no more content.
         case delivered
     }
 
@@ -44,8 +44,8 @@ struct PlaintextQueue {
     /// Records that the peer has closed.
     mutating func close() { if end == .open { end = .closed } }
 
-    /// Returns `true` once, after the peer has closed. The caller then delivers the end. Call only if ``pop(atMost:)``
-    /// returns `nil`.
+    /// Returns `true` once, after the peer has closed. The caller then notifies the stage above TLS that the content
+    /// has ended. Call only if ``pop(atMost:)`` returns `nil`.
     mutating func takeEnd() -> Bool {
         guard end == .closed else { return false }
         end = .delivered

@@ -5,7 +5,7 @@ struct RetransmissionTimer {
     /// The time at which the retransmission is due; `nil` without a pending retransmission.
     private(set) var deadline: Duration?
 
-    /// Sets the deadline. The engine computes its timeout from its own clock, so reading the timeout again later would
-    /// give a different time.
+    /// Sets the deadline from the engine's remaining timeout. The deadline is stored, because the engine computes the
+    /// timeout from its own clock: a later query would result in a different deadline.
     mutating func set(after timeout: Duration?) { deadline = timeout.map { now + $0 } }
 }

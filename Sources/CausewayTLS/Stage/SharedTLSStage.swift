@@ -1,9 +1,10 @@
-/// Holds the core shared by a stage and its copies.
+/// Holds the ``TLSStageCore`` that a stage and its copies share.
 ///
-/// Access is through a pointer, which avoids the runtime's exclusivity checks. The owner's lock guarantees exclusive access.
-// SAFETY: only one thread at a time uses the engine. The stack calls the stage while the stack's owner holds a lock.
-// The only other user is a handshake step on a background thread; while it runs, the core does not use the engine
-// (`TLSStageCore.Phase.awaitingStep`).
+/// Access is through a pointer, which avoids the runtime's exclusivity checks. Access is exclusive, because the owner
+/// of the protocol stack holds a lock.
+// SAFETY: only one thread at a time uses the engine. The protocol stack calls the stage while the owner of the stack
+// holds a lock. The only other user is a part of the handshake on a background thread. While this part runs, the core
+// does not use the engine (`TLSStageCore.Phase.awaitingStep`).
 final class SharedTLSStage: @unchecked Sendable {
     let core: UnsafeMutablePointer<TLSStageCore>
     let engine: any TLSEngine

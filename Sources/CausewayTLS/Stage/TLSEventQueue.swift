@@ -16,7 +16,7 @@ struct TLSEventQueue {
 
     mutating func append(_ event: TLSEvent) { events.append(event) }
 
-    /// Turns all key log lines into events. Do not call while a step runs on a background thread.
+    /// Turns all key log lines into events. Do not call while a part of the handshake runs on a background thread.
     mutating func collectKeyLines() {
         guard hasKeyLines else { return }
         for line in keyLines.waiting { events.append(.keyLog(line)) }

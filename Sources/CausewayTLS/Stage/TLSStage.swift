@@ -3,11 +3,12 @@ package import CausewayTypes
 
 /// Requests and notifications from a ``TLSStage``.
 package enum TLSEvent: StageEvent {
-    /// The owner must validate the peer and call ``TLSStage/trustEvaluated(isTrusted:)``.
+    /// The stage's owner must validate the peer and call ``TLSStage/trustEvaluated(isTrusted:)``.
     case evaluateTrust(PeerTrust)
-    /// The owner must run this step on a background thread and call ``TLSStage/stepEnded(_:)`` with the result.
+    /// The stage's owner must run this part of the handshake on a background thread, and pass the result to
+    /// ``TLSStage/stepEnded(_:)``.
     case step(TLSHandshakeStep)
-    /// The owner must choose a local identity and call ``TLSStage/identityChosen(_:)``.
+    /// The stage's owner must choose a local identity and pass it to ``TLSStage/identityChosen(_:)``.
     case chooseIdentity(TLSChallenge)
     /// The handshake is complete.
     case established(TLSNegotiation)
@@ -19,8 +20,8 @@ package enum TLSEvent: StageEvent {
 
 /// TLS or DTLS as a protocol stack stage, with ciphertext below and plaintext above.
 ///
-/// Over a stream, each direction is one message that a close_notify ends (RFC 8446 §6.1); over datagrams, each datagram
-/// is a message. Copies of a stage share one engine and its state.
+/// Over a stream, all content of one direction is a single message, and a close_notify ends it (RFC 8446 §6.1). Over
+/// datagrams, each datagram is a message. Copies of a stage share one engine and its state.
 package struct TLSStage: ProtocolStage {
     private let shared: SharedTLSStage
     private var core: UnsafeMutablePointer<TLSStageCore> { shared.core }
@@ -30,8 +31,8 @@ package struct TLSStage: ProtocolStage {
     /// - Parameters:
     ///   - engine: A new engine, which the stage then uses exclusively.
     ///   - usesDatagrams: Whether the engine uses DTLS.
-    ///   - stepsElsewhere: Whether the owner runs the slow steps: see ``TLSEvent/step(_:)``. Otherwise the stage runs
-    ///     them immediately.
+    ///   - stepsElsewhere: Whether the stage's owner runs the slow parts of the handshake on a background thread: see
+    ///     ``TLSEvent/step(_:)``. Otherwise the stage runs them immediately.
     package init(_ engine: sending any TLSEngine, usesDatagrams: Bool, stepsElsewhere: Bool = false) {
         shared = SharedTLSStage(engine, usesDatagrams: usesDatagrams, stepsElsewhere: stepsElsewhere)
     }
@@ -46,20 +47,21 @@ package struct TLSStage: ProtocolStage {
         self.init(engine, usesDatagrams: context.settings.usesDatagrams, stepsElsewhere: stepsElsewhere)
     }
 
-    // MARK: Calls by the owner
+    // MARK: Calls by the stage's owner
 
-    /// Passes the result for ``TLSEvent/evaluateTrust(_:)`` to the engine. Does nothing at any other time.
+    /// Passes the validation result that ``TLSEvent/evaluateTrust(_:)`` requests to the engine. Does nothing if the
+    /// engine does not wait for an answer.
     package func trustEvaluated(isTrusted: Bool) {
         core.pointee.answer { $0.trustEvaluated(isTrusted: isTrusted) }
     }
 
-    /// Passes the identity for ``TLSEvent/chooseIdentity(_:)`` to the engine; `nil` to continue without a certificate. Does nothing at any
-    /// other time.
+    /// Passes the identity that ``TLSEvent/chooseIdentity(_:)`` requests to the engine; `nil` to continue without a
+    /// certificate. Does nothing if the engine does not wait for an answer.
     package func identityChosen(_ identity: TLSIdentity?) {
         core.pointee.answer { $0.identityChosen(identity) }
     }
 
-    /// Passes the result of ``TLSEvent/step(_:)`` to the stage. Does nothing at any other time.
+    /// Passes the result of ``TLSEvent/step(_:)`` to the stage. Does nothing if no step is running.
     package func stepEnded(_ progress: TLSProgress) { core.pointee.stepEnded(progress) }
 
     /// Sends a request before the handshake (RFC 8446 §2.3). The request must be harmless if it arrives twice. Call before the stack

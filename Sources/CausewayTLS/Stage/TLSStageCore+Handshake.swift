@@ -19,7 +19,8 @@ extension TLSStageCore {
         moveOn(stepping: true)
     }
 
-    /// Processes the result from a background step. The stage may use the engine again.
+    /// Processes the result of a part of the handshake that ran on a background thread. After that part, the stage uses
+    /// the engine again.
     mutating func stepEnded(_ progress: TLSProgress) {
         guard phase == .awaitingStep else { return }
         phase = .handshaking

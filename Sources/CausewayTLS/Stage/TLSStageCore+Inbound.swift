@@ -27,8 +27,9 @@ extension TLSStageCore {
         else { return receive(MessageChunk([UInt8](bytes), endsMessage: false), at: now) }
         retransmission.now = now
         engine.ciphertextArrived(bytes) {
-            // Plaintext is shorter than its ciphertext, so this capacity suffices unless the engine already had the
-            // start of a record. `read()` reads the rest in that case.
+            // Plaintext is shorter than its ciphertext, so a buffer with the size of the new ciphertext suffices in
+            // most cases. If the engine already had the start of a record, the plaintext can be longer. `read()` then
+            // reads the rest.
             _ = keep(readOnce(atMost: min(room, bytes.count)))
             read()
         }

@@ -1,17 +1,18 @@
 internal import CausewayProtocols
 internal import CausewayTypes
 
-/// A ``TLSStage``'s engine and queues.
+/// The engine and the queues of a ``TLSStage``.
 ///
-/// Received bytes are decrypted immediately while there is capacity, directly from the transport's buffer into the
-/// piece for the stage above. This detects a close, alerts and tickets even if the program does not read. Content is
-/// encrypted when the stage below requests it.
+/// Received bytes are decrypted immediately while there is capacity, directly from the transport's buffer into an array
+/// for the stage above. So a close, alerts and tickets are detected even if the program does not read. Datagrams, and
+/// borrowed bytes with no other bytes waiting before them, are encrypted immediately. Other content is encrypted when
+/// the stage below requests it.
 struct TLSStageCore {
     enum Phase {
         case idle
         /// The handshake waits for the peer.
         case handshaking
-        /// The handshake waits for the owner's validation result or identity.
+        /// The handshake waits for the result of the peer's validation, or for a local identity.
         case awaitingAnswer
         /// A handshake step runs on a background thread. The core must not use the engine until the step has ended.
         case awaitingStep
@@ -31,7 +32,7 @@ struct TLSStageCore {
     indirect enum Outcome {
         case open
         case failed(TLSFailure)
-        /// The owner has aborted the connection, maybe after it had failed.
+        /// The stage's owner has aborted the connection. `after` is an earlier failure of the connection, if any.
         case aborted(Failure, after: TLSFailure?)
     }
 
@@ -41,12 +42,13 @@ struct TLSStageCore {
 
     let engine: any TLSEngine
     let usesDatagrams: Bool
-    /// The shared object that contains this core. The owner runs slow steps through it, see ``TLSEvent/step(_:)``;
-    /// `nil` to run slow steps immediately.
+    /// The shared object that contains this core. Through this object, the stage's owner runs slow parts of the
+    /// handshake on a background thread, see ``TLSEvent/step(_:)``. If it is `nil`, the core runs these parts
+    /// immediately.
     weak var shared: SharedTLSStage?
     var phase = Phase.idle
     private(set) var outcome = Outcome.open
-    /// Whether the owner has called ``close(at:)``.
+    /// Whether the stage's owner has called ``close(at:)``.
     var isClosing = false
     var events = TLSEventQueue()
     var pendingCiphertext: CiphertextQueue
@@ -59,7 +61,8 @@ struct TLSStageCore {
     /// - Parameters:
     ///   - engine: The engine, used exclusively by this core.
     ///   - usesDatagrams: Whether the engine uses DTLS.
-    ///   - shared: The shared object that contains this core, for slow steps; `nil` to run slow steps immediately.
+    ///   - shared: The shared object that contains this core, if slow parts of the handshake run on a background
+    ///     thread; `nil` to run them immediately.
     init(_ engine: any TLSEngine, usesDatagrams: Bool, shared: SharedTLSStage?) {
         self.engine = engine
         self.shared = shared
@@ -121,7 +124,7 @@ struct TLSStageCore {
         return isClosing && isFlushed ? .closed : phase.status
     }
 
-    /// Whether everything was sent that must precede ``StageStatus/closed``.
+    /// Whether no bytes remain to be sent before the status becomes ``StageStatus/closed``.
     @inline(__always) private var isFlushed: Bool {
         if hasFailed { return engine.unsentCount == 0 }
         if phase != .established { return true }

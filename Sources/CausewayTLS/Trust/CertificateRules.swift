@@ -36,9 +36,10 @@ struct CertificateRules {
         if let usage = extensions.keyUsage, !usage.contains(.certificateSigning) {
             return Objection(.notAnAuthority, "its key usage")
         }
-        // Check anchors too, because an anchor may be a device's own certificate and not an authority. Two kinds of
-        // anchors without basic constraints are accepted: versions 1 and 2, which cannot have extensions, and anchors
-        // with a key usage, which was checked above.
+        // Check anchors too, because an anchor may be a device's own certificate and not an authority. An anchor
+        // without basic constraints is accepted if its version is 1 or 2, because these versions have no extensions. It
+        // is also accepted if it has a key usage: the code above has checked that this usage includes signing
+        // certificates.
         let isAuthority = constraints?.isAuthority ?? (issuer.fields.version < 3 || extensions.keyUsage != nil)
         return isAuthority ? nil : Objection(.notAnAuthority, "it is not marked as an authority")
     }

@@ -140,7 +140,7 @@ struct NameSubtree: Sendable {
 extension GeneralName {
     static let dnsKind: UInt8 = 2
 
-    /// The text or content length in bytes.
+    /// The length in bytes of the name's text or value.
     fileprivate var byteCount: Int {
         switch self {
         case .mail(let text), .dns(let text), .uri(let text): text.utf8.count

@@ -28,7 +28,7 @@ extension PeerTrust {
             do throws(TrustFailure) {
                 return try question.evaluate()
             } catch {
-                // If the same rule fails again after the adjustment, report the failure.
+                // If the rule is still violated after the settings were changed to ignore it, report the failure.
                 guard !overlooked.contains(error.rule), let next = question.overlooking(error),
                     isOverlooked(error.rule)
                 else { throw error }
@@ -38,8 +38,8 @@ extension PeerTrust {
         }
     }
 
-    /// Returns a copy whose settings avoid this violation. Returns `nil` for violations that cannot be ignored: a
-    /// malformed certificate, an insecure key, a revocation, and the program's own requirements.
+    /// Returns a copy of this value whose settings avoid the violation. Returns `nil` for violations that cannot be
+    /// ignored: a malformed certificate, an insecure key, a revocation, and the program's own requirements.
     private func overlooking(_ failure: TrustFailure) -> PeerTrust? {
         guard let leaf = certificates.first else { return nil }
         switch failure.rule {

@@ -142,7 +142,8 @@ package struct PeerTrust: Sendable {
         }
     }
 
-    /// The maximum number of candidate issuers. Each candidate costs a signature check on the response.
+    /// The maximum number of certificates that are tried as the leaf's issuer. Each try costs one signature check on
+    /// the OCSP response.
     private static let maximumStatusIssuers = 8
 
     /// Checks whether a stapled response revokes a certificate that the program validated. Candidate issuers are the

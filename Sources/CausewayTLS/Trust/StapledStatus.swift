@@ -8,7 +8,7 @@ enum StapledStatus: Equatable {
     /// There is no response, or the response is invalid. The value is the reason.
     case unusable(String)
 
-    /// The accepted clock difference in seconds.
+    /// The accepted difference between the responder's clock and the local clock, in seconds.
     private static let tolerance: Int64 = 300
     /// The validity in seconds for a response without nextUpdate.
     private static let usualLife: Int64 = 7 * 86_400
@@ -50,8 +50,9 @@ enum StapledStatus: Equatable {
             let basic = cw_OCSP_response_get1_basic(response)
         else { return .unusable("the OCSP response reports an error") }
         defer { cw_OCSP_BASICRESP_free(basic) }
-        // The issuer's certificate was validated with the chain, so it needs no other validation if the issuer signed
-        // the response. Any other responder needs a certificate from the issuer for this purpose (RFC 6960 §4.2.2.2).
+        // The issuer's certificate is not validated here, because that is part of the chain's validation. So nothing
+        // else is needed if the issuer signed the response. Any other responder needs a certificate for OCSP signing
+        // from this issuer (RFC 6960 §4.2.2.2).
         guard let store = cw_X509_STORE_new() else { return .unusable("out of memory") }
         defer { cw_X509_STORE_free(store) }
         cw_X509_STORE_add_cert(store, issuer.object.pointer)
@@ -66,7 +67,7 @@ enum StapledStatus: Equatable {
     private static func find(
         _ leaf: Certificate, _ issuer: Certificate, in basic: OpaquePointer, _ now: Int64
     ) -> StapledStatus {
-        // The digest only identifies the certificate, and responders use SHA-1 for it.
+        // Responders identify certificates by SHA-1 digests. A digest is used only as an identifier here.
         guard let identifier = cw_OCSP_cert_to_id(cw_EVP_sha1(), leaf.object.pointer, issuer.object.pointer) else {
             return .unusable("OpenSSL cannot identify the certificate")
         }
@@ -78,8 +79,8 @@ enum StapledStatus: Equatable {
             return .unusable("the OCSP response is for another certificate")
         }
         let start = cw_seconds(thisUpdate)
-        // The response's times have four-digit years, so sums with them cannot overflow. The program's time can have
-        // any value.
+        // The times in the response have four-digit years, so adding to them cannot overflow. The program can set `now`
+        // to any number, so nothing is added to it.
         guard start != .min, start - tolerance <= now else { return .unusable("the OCSP response is not valid yet") }
         let end = nextUpdate.map { cw_seconds($0) } ?? start + usualLife
         guard end != .min, now <= end + tolerance else {

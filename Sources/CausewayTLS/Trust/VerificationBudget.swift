@@ -4,11 +4,11 @@
 /// 20 milliseconds on a processor from 2023.
 struct VerificationBudget {
     enum Expense {
-        /// Extending a chain by one certificate.
+        /// The work to extend a chain by one certificate.
         case step
-        /// One signature check over a certificate with `byteCount` bytes.
+        /// The work to check one signature over `byteCount` bytes, for example of a certificate.
         case signature(SigningKey, byteCount: Int)
-        /// One complete chain with `byteCount` bytes in total.
+        /// The work to check one complete chain, whose certificates have `byteCount` bytes in total.
         case chain(byteCount: Int)
     }
 

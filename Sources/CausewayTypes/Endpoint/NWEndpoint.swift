@@ -27,7 +27,8 @@ public enum NWEndpoint: Hashable, CustomDebugStringConvertible, Sendable {
     /// The endpoint's TXT record. Always `nil`: a browsed service's TXT record is in the browse result's metadata.
     public var txtRecord: NWTXTRecord? { nil }
 
-    /// The parts as Apple's tools print them: `host:port`; for IPv6 `address.port`, because the address contains colons.
+    /// The endpoint as Apple's tools print it. A host and a port are printed as `host:port`, but as `address.port` for
+    /// IPv6, because IPv6 addresses contain colons.
     public var debugDescription: String {
         switch self {
         case .hostPort(let host, let port):

@@ -8,9 +8,9 @@ public typealias OSStatus = Int32
 /// Counterpart: macOS 10.14, iOS 12; `wifiAware` macOS 26, iOS 26.
 public enum NWError: Error, Equatable, CustomDebugStringConvertible {
     /// A kernel `errno`. Names are the same on all platforms; the numbers are Linux's, not Darwin's.
-    // `POSIXError.Code` is the C library's `POSIXErrorCode` under a name that needs no C library import. Its layout is known only at run
-    // time. `indirect` keeps the layout of `NWError`, and of every type that contains one, known at compile time; otherwise each copy would
-    // need a runtime call.
+    // `POSIXError.Code` is the C library's `POSIXErrorCode`, but this name needs no import of the C library. Its layout
+    // is known only at run time. With `indirect`, the layout of `NWError`, and of every type that contains one, is
+    // known at compile time. Otherwise each copy of such a value would need a runtime call.
     indirect case posix(POSIXError.Code)
     /// An error in resolving, browsing or registering, with a `dns_sd.h` code.
     case dns(DNSServiceErrorType)

@@ -144,7 +144,7 @@ public let errSSLATSMinimumKeySizeViolation: OSStatus = -9883
 public let errSSLATSLeafCertificateHashAlgorithmViolation: OSStatus = -9884
 /// A certificate's hash violates the transport policy.
 public let errSSLATSCertificateHashAlgorithmViolation: OSStatus = -9885
-/// The certificate's trust violates the transport policy.
+/// The certificate is not trusted as the transport policy requires.
 public let errSSLATSCertificateTrustViolation: OSStatus = -9886
 /// Early data was rejected.
 public let errSSLEarlyDataRejected: OSStatus = -9890

@@ -39,7 +39,8 @@ extension IPv6Address {
         }
         while !rest.isEmpty {
             if rest.first == UInt8(ascii: ":") {
-                // This is the second colon of `::`. The first colon was removed above, or with the previous group.
+                // This is the second colon of `::`. The first colon was removed before the loop, or together with the
+                // group before it.
                 rest.removeFirst()
                 guard groups.skip() else { return nil }
                 continue

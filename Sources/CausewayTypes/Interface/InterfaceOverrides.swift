@@ -70,7 +70,7 @@ package struct InterfaceOverrides: Equatable, Sendable {
         }
         let text = (try? Data(contentsOf: URL(filePath: path))).map { String(decoding: $0, as: UTF8.self) }
         self.init(parsing: text ?? "")
-        // A missing file is an error only if the variable specifies it.
+        // A missing file is an error only if the environment variable names this file.
         if text == nil, environment != nil { mistakes.append("cannot read \(path)") }
     }
 

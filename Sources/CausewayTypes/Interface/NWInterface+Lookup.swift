@@ -9,7 +9,8 @@ extension NWInterface {
         guard !name.isEmpty, name.utf8.count < Int(CAUSEWAY_INTERFACE_NAME_SIZE), !name.utf8.contains(0) else {
             return nil
         }
-        // The name may be an alternative name, but the value must have the main name, so look up by index.
+        // `name` may be an alternative name of the interface, but the new object must have the main name. So look up by
+        // index.
         self.init(index: Int(unsafe causeway_interface_index(name)))
     }
 

@@ -40,7 +40,8 @@ extension NWTXTRecord {
             }
         }
 
-        /// The text after the key on the wire: nothing, `=`, or `=` and the value. A value that is not text appears as its size in bytes.
+        /// A description of the text that follows the key on the wire: nothing, `=`, or `=` and the value. If the value
+        /// is not text, the description contains its size in bytes instead.
         public var debugDescription: String {
             switch self {
             case .none: ""
@@ -50,7 +51,8 @@ extension NWTXTRecord {
             }
         }
 
-        /// The entry as a receiver decodes it from the wire. The sender stores this entry, so that both sides have equal records.
+        /// The entry in the form that a receiver decodes from the wire. The sender's record also stores this form, so
+        /// that the records of both sides are equal.
         var normalized: Entry {
             switch self {
             case .none, .empty: self

@@ -38,7 +38,7 @@ extension NWTXTRecord {
 }
 
 extension NWTXTRecord.Pair {
-    /// Size on the wire in bytes, without the length byte.
+    /// The size of one key and its value on the wire in bytes, without the length byte.
     var byteCount: Int {
         key.utf8.count + (entry.data.map { 1 + $0.count } ?? 0)
     }

@@ -50,7 +50,8 @@ public struct NWTXTRecord: Sendable {
 
     /// The wire format: each entry after a length byte (RFC 6763 §6.1).
     ///
-    /// Empty if there are no entries; a single zero byte is sent in that case.
+    /// If the record was created from bytes and has not been changed since, these are the same bytes. Otherwise the
+    /// data is empty if there are no entries. On the network, a single zero byte is sent in place of empty data.
     public var data: Data {
         source ?? Self.serialize(pairs)
     }

@@ -6,7 +6,8 @@
 ///
 ///     let line: PrintableText = "+ \(name)  \(type) [\(interface)]"
 package struct PrintableText: Hashable, Sendable {
-    /// The escaped text. Escaping it again would change only the style sequences that come from literals.
+    /// The escaped text. The only control characters in it are line breaks, tabs, and characters from literals, for
+    /// example for colors.
     package private(set) var text: String
 
     private init(trusted text: String) {
@@ -134,8 +135,8 @@ extension PrintableText {
         var result = ""
         var isBehindASCII = true
         for scalar in text.unicodeScalars {
-            // Emoji, Persian and Indic words contain joiners. After ASCII characters a joiner can only hide a difference, so escape it
-            // there.
+            // Emoji, Persian and Indic words contain joiners, which are invisible characters. After an ASCII character,
+            // a joiner could only make two different texts look equal, so escape it there.
             let isJoiner = (scalar.value == 0x200C || scalar.value == 0x200D) && !isBehindASCII
             if isJoiner || !isUnsafe(scalar) {
                 result.unicodeScalars.append(scalar)

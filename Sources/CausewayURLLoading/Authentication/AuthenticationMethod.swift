@@ -15,7 +15,7 @@ enum AuthenticationMethod {
         }
     }
 
-    /// Returns the connection scheme with this constant; `nil` for other constants.
+    /// Returns the scheme for authenticating a whole connection that has this constant; `nil` for other constants.
     static func connectionScheme(named method: String) -> String? {
         connectionSchemes.first { name(of: $0) == method }
     }

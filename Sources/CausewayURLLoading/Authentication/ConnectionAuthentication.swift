@@ -11,8 +11,8 @@ package final class ConnectionAuthentication: Sendable {
         /// The scheme name in header fields.
         package var name: String { scheme?.name ?? rawValue }
 
-        /// Whether the handshake always needs a second message. The first request then needs no content, because the
-        /// server rejects this request.
+        /// Whether the client must always send two messages or more. The server then rejects the request with the first
+        /// message, so this request needs no content.
         package var needsAnswer: Bool { scheme?.needsAnswer ?? false }
 
         /// The reason why this scheme cannot be used, and what to install; `nil` if it can be used.

@@ -7,8 +7,8 @@ struct ConnectionScheme: Sendable {
     /// The scheme name in header fields.
     let name: String
     let mechanism: any NegotiateMechanism
-    /// Whether the handshake always needs a second message. The first request then has no content, because the server
-    /// rejects this request.
+    /// Whether the client must always send two messages or more. The server then rejects the request with the first
+    /// message, so this request has no content.
     let needsAnswer: Bool
 
     /// Returns the reason why a host's challenge cannot be answered, and what to install; `nil` if it can be answered.

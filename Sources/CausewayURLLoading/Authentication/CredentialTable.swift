@@ -10,12 +10,13 @@ struct CredentialTable: Sendable {
     }
 
     private(set) var entries: [URLProtectionSpace: Entry] = [:]
-    /// The protection spaces that have changed since the latest write; `nil` if there is no file.
+    /// The protection spaces whose credentials have changed since they were last saved; `nil` if credentials are kept
+    /// only in memory.
     private var changes: Set<URLProtectionSpace>?
-    /// Whether the file, if any, has been read.
+    /// Whether the saved credentials have been read. Always `true` if credentials are kept only in memory.
     private(set) var isLoaded: Bool
 
-    /// - Parameter hasFile: Whether the owner writes the credentials to a file.
+    /// - Parameter hasFile: Whether the credential storage also saves its credentials outside of this process.
     init(hasFile: Bool = false) {
         changes = hasFile ? [] : nil
         isLoaded = !hasFile
@@ -67,7 +68,7 @@ extension CredentialTable {
 
     private static let kind = "causeway credentials 1"
 
-    /// Adds the credentials from the file. Changes that the program made meanwhile take precedence.
+    /// Adds the saved credentials. In protection spaces with unsaved changes, the program's changes take precedence.
     mutating func load(_ file: [URLProtectionSpace: Entry]) {
         guard !isLoaded else { return }
         isLoaded = true

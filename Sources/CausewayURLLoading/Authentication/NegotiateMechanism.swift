@@ -38,7 +38,8 @@ struct GSSMechanism: NegotiateMechanism {
     /// The reason why the library cannot be used; `nil` if it is loaded.
     var problem: String? { cw_gss_load().map { String(cString: $0) } }
 
-    /// Tries to load a library with another name. Returns the error message, or `nil` on success.
+    /// Tries to load the GSSAPI library from a file with the given name, but does not use it afterwards. For tests.
+    /// Returns the error message, or `nil` on success.
     static func probe(_ name: String) -> String? {
         var message = [CChar](repeating: 0, count: 512)
         if cw_gss_probe(name, &message, message.count) { return nil }
@@ -52,7 +53,7 @@ struct GSSMechanism: NegotiateMechanism {
 
 /// A GSSAPI security context. Credentials are never delegated to the server.
 final class GSSContext: NegotiateContext {
-    /// The GSSAPI library's context object. It is used only under this lock.
+    /// The context object of the GSSAPI library. It is used only while the lock that contains it is held.
     private let handle: LockedValue<Unchecked<OpaquePointer>>
 
     init?(service: String, user: String?, password: String?) {

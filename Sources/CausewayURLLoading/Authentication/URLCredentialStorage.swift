@@ -178,9 +178,9 @@ extension NSNotification.Name {
         NotificationCenter.default.post(name: .NSURLCredentialStorageChanged, object: self)
     }
 
-    // MARK: The vault
+    // MARK: Saved credentials
 
-    /// Calls `body` with the credentials, after reading those in the vault.
+    /// Calls `body` with the credentials. Reads the saved credentials first, if this has not been done yet.
     private func withTable<Result: Sendable>(_ body: (inout CredentialTable) -> Result) -> Result {
         if let vault, !table.withLock({ $0.isLoaded }) {
             let read = CredentialTable.decode(vault.read() ?? [])
@@ -189,13 +189,14 @@ extension NSNotification.Name {
         return table.withLock { body(&$0) }
     }
 
-    /// Adopts credentials that other processes have written to the vault, so that a later removal also removes these.
+    /// Adopts the credentials that other processes have saved. A removal that follows then also removes these adopted
+    /// credentials.
     private func adoptFile() {
         guard let read = vault?.read().map({ CredentialTable.decode($0) }) else { return }
         withTable { $0.adopt(read) }
     }
 
-    /// Writes this process's changes to the vault, and adopts the changes of other processes.
+    /// Saves this process's changes, and adopts the credentials that other processes have saved.
     private func save() {
         let changes = withTable { $0.takeChanges() }
         guard let vault, !changes.isEmpty else { return }

@@ -38,7 +38,7 @@ public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServ
 /// Counterpart: macOS 10.2, iOS 2.
 // SAFETY: all stored properties of this class are constants. Subclasses outside this module must make their own properties thread-safe.
 @preconcurrency open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-    /// The stored values.
+    /// The properties of a protection space, as one value that can be compared and encoded.
     private struct Values: Hashable, Codable {
         var host: String
         var port: Int

@@ -3,7 +3,8 @@ internal import Foundation
 
 /// The directories of background sessions: `$XDG_STATE_HOME/causeway/sessions/<program>/<identifier>`.
 enum BackgroundDirectory {
-    /// The directory for all programs; `nil` without a home directory.
+    /// The directory that contains the background sessions of all programs; `nil` if neither `XDG_STATE_HOME` nor
+    /// `HOME` is an absolute path.
     static func root(in environment: [String: String] = ProcessInfo.processInfo.environment) -> String? {
         let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 + "/.local/state" : nil }
         let given = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }

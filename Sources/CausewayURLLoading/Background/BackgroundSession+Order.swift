@@ -28,7 +28,8 @@ extension BackgroundSession {
     /// Updates the queue after a task was resumed or suspended.
     func noteSuspension(of core: TaskCore) {
         state.withLock { state in
-            // The state is read with the lock held, so that the last of several concurrent calls sees the latest state.
+            // The task's state is read while the session's lock is held. If several threads call this method at a time,
+            // the last call then uses the latest state.
             state.queue.setSuspended(core.state.withLock { $0.life.state == .suspended }, core.identifier)
         }
         advance()
@@ -86,7 +87,8 @@ extension BackgroundSession {
         return state.withLock { $0.wakeUp.busyWait.waits(load: load, processorCount: processorCount, at: now) }
     }
 
-    /// A wake-up of the session. A timer cannot be cancelled; a timer with an outdated number has no effect.
+    /// A timer for the session's next check for due tasks. A timer cannot be cancelled. Instead, it has no effect if
+    /// its number is not the number of the current timer.
     private struct Timer: Sendable {
         var number: Int
         var wait: Duration

@@ -6,9 +6,10 @@ internal import Foundation
 
 /// The transfers in a background session: the store, the locks, and the order in which tasks run.
 ///
-/// There are two locks. The program holds the first lock as long as its session exists; a second session with the same
-/// identifier is refused. The process that transfers holds the second lock. `nw transfers` takes the second lock only
-/// while no program holds the first lock. The process releases the second lock when a program has taken the first lock.
+/// A session has two locks. The program holds the first lock as long as its session exists; a second session with the
+/// same identifier is refused. The second lock is for the transfers: only the process that holds it sends and receives
+/// the tasks' data. `nw transfers` takes the second lock only while no program holds the first lock, and releases it
+/// when a program has taken the first lock.
 final class BackgroundSession: Sendable {
     /// The kind of process that uses the session.
     enum Role: Sendable {
@@ -19,7 +20,7 @@ final class BackgroundSession: Sendable {
     }
 
     enum Access: Sendable {
-        /// This process may transfer.
+        /// This process holds the lock for the transfers and may run the tasks.
         case active
         /// The program waits until `nw transfers` has released the second lock.
         case waiting
@@ -29,9 +30,9 @@ final class BackgroundSession: Sendable {
         case closed
     }
 
-    /// The state. Guarded by a lock.
+    /// The state of a background session. Guarded by a lock.
     struct State {
-        /// The state until the stored tasks are restored.
+        /// The progress of restoring the stored tasks.
         struct Restoring {
             /// Tasks that this process created before the restore.
             var created: Set<Int> = []
@@ -44,7 +45,7 @@ final class BackgroundSession: Sendable {
         struct WakeUp {
             /// The time for which the timer is set; `nil` if there is none.
             var due: Duration?
-            /// The timer's number. Earlier timers have no effect.
+            /// The number of the latest timer. Timers with lower numbers have no effect.
             var number = 0
             /// How long a discretionary session has waited for a low load.
             var busyWait = BusyWait()
@@ -104,7 +105,7 @@ final class BackgroundSession: Sendable {
 
     // MARK: Starting and ending
 
-    /// Restores the stored tasks as soon as this process may transfer.
+    /// Restores the stored tasks as soon as this process holds the lock for the transfers.
     func start(_ session: URLSession) {
         switch access {
         case .active: restore(in: session)
@@ -120,7 +121,7 @@ final class BackgroundSession: Sendable {
                 return claim(session, after: min(interval * 2, Self.maximumClaimInterval))
             }
             let isWanted = state.withLock { state in
-                // The session may have been closed meanwhile. The lock is then released.
+                // The session may have been closed since the check above. The new lock is then released.
                 guard state.access == .waiting else { return false }
                 state.activity = lock
                 state.access = .active
@@ -201,7 +202,8 @@ final class BackgroundSession: Sendable {
         }
     }
 
-    /// Whether results stay in the store for the program or its next session.
+    /// Whether results stay in the store. This is so in `nw transfers`, which leaves them for the program, and in a
+    /// session that leaves them for the program's next session.
     var keepsTasks: Bool { role == .command || state.withLock { $0.isLeaving } }
 
     /// Returns whether a completed task stays in the store.
@@ -214,7 +216,8 @@ final class BackgroundSession: Sendable {
 
     // MARK: Tasks
 
-    /// Stores a new task. Returns the plan with the stored transfer, or with the reason why the task cannot be stored.
+    /// Stores a new task. Returns `plan` with the stored transfer added, or with the reason why the task cannot be
+    /// stored.
     func planned(_ plan: TaskPlan, _ identifier: Int, _ request: URLRequest?) -> TaskPlan {
         var plan = plan
         guard access != .refused, access != .closed else {

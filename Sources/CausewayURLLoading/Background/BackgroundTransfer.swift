@@ -17,7 +17,7 @@ final class BackgroundTransfer: Sendable {
 
     struct State {
         var record: TransferRecord
-        /// The partial content that the next response may continue.
+        /// The incomplete content from earlier attempts. The response to the next attempt may contain only the rest.
         var resumption: Resumption?
         /// A byte count from which progress is detected. For a download, it is the number of bytes received before the
         /// attempt. For an upload, it is the number of bytes that the server has confirmed.
@@ -51,7 +51,7 @@ final class BackgroundTransfer: Sendable {
 
     var record: TransferRecord { state.withLock { $0.record } }
     var isUpload: Bool { state.withLock { $0.record.uploadPath != nil } }
-    /// Whether results stay in the store for the program, because this process is not the program.
+    /// Whether results stay in the store, because this session does not deliver them to the program.
     var keepsResults: Bool { session.keepsTasks }
     var replacement: URLRequest? { state.withLock { $0.replacement } }
     var resumption: Resumption? { state.withLock { $0.resumption } }
@@ -243,10 +243,8 @@ final class BackgroundTransfer: Sendable {
         }
     }
 
-    /// Ends the transfer after the program has received the completion. Removes the transfer's files, except in
-    /// `nw transfers`, and except for cancelled tasks of a session that keeps its tasks in the store.
-    ///
-    /// - Parameter isCancelled: Whether the task was cancelled.
+    /// Ends the transfer after its task has completed. Removes the transfer's files, with two exceptions: `nw
+    /// transfers` keeps all files, and a session that leaves its tasks in the store keeps the files of cancelled tasks.
     func ended(isCancelled: Bool) {
         hasEnded.withLock { hasEnded in
             hasEnded = true

@@ -51,7 +51,8 @@ package struct BackgroundTransfers: Sendable {
 
     /// Returns all sessions with tasks or damaged records.
     ///
-    /// - Parameter isBrief: Whether to omit the tasks, possibly many, of sessions in use by their program.
+    /// - Parameter isBrief: Whether to leave out the tasks of sessions that their program is using. Such a session can
+    ///   have many tasks.
     package func sessions(isBrief: Bool = false) -> [Session] {
         guard let root else { return [] }
         return BackgroundDirectory.all(in: root).compactMap { path in

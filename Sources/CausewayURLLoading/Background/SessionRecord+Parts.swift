@@ -95,7 +95,7 @@ extension SessionRecord {
         }
     }
 
-    /// Which of the program's stores the session uses.
+    /// Whether the session uses the program's stored cookies, credentials, and hosts with Strict-Transport-Security.
     struct Stores: Codable, Equatable, Sendable {
         private var storesCookies: Bool
         private var storesCredentials: Bool
@@ -107,7 +107,8 @@ extension SessionRecord {
             storesStrictTransport = settings.strictTransport != nil
         }
 
-        /// Returns whether a record can describe these settings. A record can only describe the shared stores, or none.
+        /// Returns whether a record can describe these settings. For cookies and for credentials, a record can describe
+        /// only the program's shared storage, or no storage.
         static func describes(_ settings: SessionSettings.Stores) -> Bool {
             settings.cookies.map { $0 === HTTPCookieStorage.shared } ?? true
                 && settings.credentials.map { $0 === URLCredentialStorage.shared } ?? true

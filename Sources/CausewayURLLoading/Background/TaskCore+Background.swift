@@ -61,8 +61,8 @@ extension TaskCore {
             state.content.file = nil
             state.counts.sent = 0
             state.load.upload = nil
-            // The next attempt begins with the original request. The number of records is limited, because a task can
-            // be retried for days.
+            // The next attempt begins with the original request, so its redirects are counted from 0. Only the latest
+            // transactions are kept for the metrics, because a task can be retried for days.
             state.load.redirectCount = 0
             state.load.transactions = Array(state.load.transactions.suffix(Self.maximumRecords))
         }

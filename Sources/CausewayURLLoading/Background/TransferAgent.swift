@@ -43,7 +43,8 @@ final class TransferAgent: Sendable {
         }
         guard isFirst else { return }
         queue.async { [self] in
-            // The flag is cleared before the check, so that a call during the check causes another check.
+            // The flag for a planned check is cleared before the check, so that a call during the check plans another
+            // one.
             state.withLock { $0.isChecking = false }
             startNow(root)
         }
@@ -112,8 +113,8 @@ final class TransferAgent: Sendable {
         guard !name.contains("/") else {
             return .missing(reason: "\(variable) is neither a name nor an absolute path: \(name)")
         }
-        // Relative folders would depend on the current directory. Another program can also have the name `nw`, but only
-        // Causeway's command contains the name of the variable.
+        // Relative folders in `PATH` are ignored, because they would depend on the current directory. Another program
+        // can also have the name `nw`, but only Causeway's command contains the text `CAUSEWAY_TRANSFERS_COMMAND`.
         let folders = (environment["PATH"] ?? "").split(separator: ":").filter { $0.hasPrefix("/") }
         let path = folders.lazy.map { "\($0)/\(name)" }
             .first { DetachedProcess.isProgram($0, containing: variable) }

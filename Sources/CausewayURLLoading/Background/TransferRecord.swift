@@ -27,11 +27,12 @@ struct TransferRecord: Codable, Sendable {
 
     /// The state of the stored response content.
     struct Content: Codable, Sendable {
-        /// The `If-Range` value; `nil` if the content cannot be continued.
+        /// The `If-Range` value for requesting the rest of the content; `nil` if the rest cannot be requested
+        /// separately.
         var validator: String?
         /// The total content length; `nil` if it is unknown.
         var total: Int64?
-        /// The number of bytes that are certainly on disk.
+        /// The number of content bytes that are certainly on disk.
         var durable: Int64 = 0
         /// Identifies the boot in which the file was written; `nil` if it is unknown.
         var boot: String?

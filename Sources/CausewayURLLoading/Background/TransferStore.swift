@@ -80,13 +80,14 @@ final class TransferStore: Sendable {
         directory.remove(Self.contentName(identifier))
     }
 
-    /// Removes temporary files from killed processes, and content without a record. The caller holds the activity lock.
+    /// Removes temporary files from killed processes, and content without a record. The caller holds the session's lock
+    /// for the transfers.
     func clean() {
         let entries = directory.list() ?? []
         directory.removeAbandoned(entries)
         for entry in entries where entry.name.hasPrefix("content-") {
-            // The list may be outdated, so the record is looked up again: a task's record is always written before its
-            // content.
+            // A task may have been added after the directory was listed. So its record is looked up again: a task's
+            // record is always written before its content.
             if directory.size(of: "task-" + entry.name.dropFirst(8)) == nil { directory.remove(entry.name) }
         }
     }

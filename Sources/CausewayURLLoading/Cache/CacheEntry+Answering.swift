@@ -32,7 +32,7 @@ final class CacheQuestion: Sendable {
     /// The header fields as they will be sent.
     let fields: FieldSection
     let use: CacheUse
-    /// The time in seconds since 1970.
+    /// The time of the lookup in seconds since 1970.
     let now: Int
     /// The key for stored responses; `nil` if the request has none.
     let key: MemoryCache.Key?
@@ -87,7 +87,7 @@ extension CacheUse {
     /// Whether the network is forbidden.
     var isLocal: Bool { if case .onlyStored = self { true } else { false } }
 
-    /// Whether each use requires validation.
+    /// Whether the server must validate a stored response before each use.
     var mustValidate: Bool { if case .validating = self { true } else { false } }
 
     /// Whether stored responses are not used.
@@ -102,7 +102,8 @@ extension CacheEntry {
             return head.answers(fields, isLenient: isLenient) ? entries[0] : nil
         }
         let heads = entries.compactMap(\.head)
-        // Responses of other protocols have no stored head. There is only one entry for each URL.
+        // Only HTTP responses have a stored head (status and header fields). For other protocols, there is only one
+        // entry for each URL.
         guard heads.count == entries.count else { return entries.last }
         return StoredResponse.index(in: heads, for: fields, isLenient: isLenient).map { entries[$0] }
     }
@@ -118,7 +119,7 @@ extension CacheEntry {
 
     /// Returns the URL's entries after this entry has been stored.
     func added(to entries: [CacheEntry]) -> [CacheEntry] {
-        // A response without selecting header fields answers every request.
+        // A complete response answers every request for the URL if it does not depend on request header fields.
         if let head, head.selecting.isEmpty, head.part == nil { return [self] }
         var result = entries.filter { !replaces($0) }
         while result.count >= Self.maximumVariants {

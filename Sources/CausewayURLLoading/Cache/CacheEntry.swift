@@ -2,8 +2,8 @@ internal import CausewayHTTPProtocols
 internal import CausewayWire
 internal import Foundation
 
-/// A stored response with the values that decide about its reuse. It is a class, because each cache lookup copies it
-/// several times.
+/// A stored response, and the values that decide whether it can be used again. This type is a class, because each cache
+/// lookup copies a value of this type several times.
 final class CacheEntry: Sendable {
     /// The response for the program, without header fields that must not be stored or reused.
     let response: CachedURLResponse
@@ -20,7 +20,8 @@ final class CacheEntry: Sendable {
         self.stored = stored
     }
 
-    /// Creates an entry from a response and its exchange. Returns `nil` for a partial response whose part is unknown.
+    /// Creates an entry from a response and the request to which it belongs. Returns `nil` for a partial response if it
+    /// is unknown which part of the content it contains.
     init?(_ cached: CachedURLResponse, exchange: CacheExchange, at now: Date) {
         stored = now
         guard let http = cached.response as? HTTPURLResponse else {

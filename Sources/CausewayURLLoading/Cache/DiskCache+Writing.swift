@@ -44,7 +44,7 @@ extension DiskCache {
         if goesOn { writing.call(after: Self.flushInterval) { [self] in flush() } }
     }
 
-    /// Writes pending changes and returns their number. Called on the queue.
+    /// Writes pending changes and returns their number. Called on the queue for writing.
     ///
     /// If a user has removed the directory, it is created again, but only if there are changes to write.
     @discardableResult
@@ -83,14 +83,15 @@ extension DiskCache {
         }
     }
 
-    /// Returns a partial entry combined with the parts in files. Memory may not contain these parts.
+    /// Returns a partial entry combined with the parts of the same content that are stored in files. Memory may not
+    /// contain these parts.
     private func combined(_ entry: CacheEntry, _ key: MemoryCache.Key, _ hash: UInt64) -> CacheEntry {
         let stored = (0..<CacheEntry.maximumVariants).compactMap { storedEntry(hash, $0, key) }
         return entry.combined(with: stored, limit: capacity / 20)
     }
 
-    /// Returns the slot for an entry: the slot of an entry that it replaces, otherwise a free slot, otherwise the slot
-    /// of the oldest entry.
+    /// Returns the slot, which is the number in the file name, for an entry. This is the slot of an entry that it
+    /// replaces, otherwise a free slot, otherwise the slot of the oldest entry.
     private func slot(for entry: CacheEntry, _ key: MemoryCache.Key, _ hash: UInt64) -> Int {
         var oldest = (slot: 0, stored: Date.distantFuture)
         var free: Int?
@@ -119,13 +120,14 @@ extension DiskCache {
         let names = state.withLock { state in state.index?.evict(to: state.capacity) ?? [] }
         for name in names { directory.remove(name) }
         let changed = directory.changed
-        // The index already reflects these removals, so the new modification time does not require that it is read
-        // again. A change that another process makes at the same moment is noticed only with that process's next
-        // change. If no time is known, the index must still be read.
+        // The removals also change the directory's modification time. The index already reflects the removals, so it
+        // need not be read again because of this new time. If another process changes the directory at the same moment,
+        // its change is noticed only with its next change. If no earlier modification time is known, the index must
+        // still be read.
         state.withLock { state in if state.lastChange != nil { state.lastChange = changed } }
     }
 
-    /// Removes old files, and temporary files from killed processes. Called on the queue.
+    /// Removes old files, and temporary files from killed processes. Called on the queue for writing.
     func clean(_ directory: PrivateDirectory, _ entries: [PrivateDirectory.Entry]) {
         let now = Date().timeIntervalSince1970
         for entry in entries {

@@ -21,7 +21,7 @@ final class DiskCache: Sendable {
         var lastChange: Int64?
     }
 
-    /// The minimum time between two flushes, which combines changes to the same key.
+    /// The minimum time between two flushes. Within this time, several changes to the same key are combined.
     static let flushInterval = Duration.milliseconds(50)
     /// The interval at which the directory is checked for files from other processes.
     private static let comparisonInterval = Duration.seconds(5)
@@ -103,7 +103,7 @@ final class DiskCache: Sendable {
         let date = Date(timeIntervalSince1970: Double(changed) / 1e9)
         if let entry = DiskFile.entry(file, for: key, changed: date) { return entry }
         writing.async { [self] in
-            // The file may have been replaced meanwhile.
+            // The file may have been replaced since it was read.
             guard let (again, _) = directory.read(name, limit: limit), again == file else { return }
             directory.remove(name)
             state.withLock { state in state.index?.remove(hash, slot) }
@@ -119,9 +119,9 @@ final class DiskCache: Sendable {
         return adopt(PrivateDirectory(location), replacing: nil)
     }
 
-    /// Returns the directory. If it was removed, opens the directory that now exists at its path, with the same checks.
-    /// If it could not be used so far, tries again, because there may have been no free descriptor. Called on the
-    /// queue.
+    /// Returns the cache's directory. If this directory was removed, opens the directory that now exists at its path,
+    /// with the same checks. If no directory could be opened so far, tries again, because there may have been no free
+    /// descriptor. Called on the queue for writing.
     ///
     /// - Parameter isCreated: Whether a missing directory is created.
     func presentDirectory(isCreated: Bool) -> PrivateDirectory? {
@@ -137,7 +137,8 @@ final class DiskCache: Sendable {
     /// Makes the cache use a newly opened directory, and reads its index. If another call has replaced `old` meanwhile,
     /// returns the cache's current directory instead.
     private func adopt(_ opened: PrivateDirectory?, replacing old: PrivateDirectory?) -> PrivateDirectory? {
-        // The modification time is read before the list, so that the next comparison notices any later change.
+        // The directory's modification time is read before its files are listed. So a change after the listing gives
+        // the directory another modification time, and the next comparison notices it.
         let changed = opened?.changed
         let listed = opened?.list()
         let index = DiskIndex(listed ?? [])
@@ -154,7 +155,7 @@ final class DiskCache: Sendable {
         return directory
     }
 
-    /// Reads the index again if another process may have changed files. Called on the queue.
+    /// Reads the index again if another process may have changed files. Called on the queue for writing.
     private func compare() {
         guard let directory = presentDirectory(isCreated: false) else { return }
         let changed = directory.changed

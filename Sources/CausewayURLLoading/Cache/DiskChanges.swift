@@ -4,13 +4,14 @@ internal import Foundation
 struct DiskChanges: Sendable {
     /// A change to one key's files.
     struct Change: Sendable {
-        /// Whether the key's files are removed first.
+        /// Whether the key's files are removed before the entries are written.
         var removesFiles: Bool
         var entries: [CacheEntry]
 
         fileprivate var cost: Int { entries.reduce(0) { $0 + $1.cost } }
 
-        /// Whether both values are the same change: no entry was added or replaced meanwhile.
+        /// Whether both values are the same change. They differ if an entry was added or replaced after one of them was
+        /// copied.
         fileprivate func isSame(as other: Change) -> Bool {
             removesFiles == other.removesFiles && entries.count == other.entries.count
                 && zip(entries, other.entries).allSatisfy { $0.response === $1.response && $0.stored == $1.stored }

@@ -20,8 +20,8 @@ struct DiskIndex: Sendable {
     /// The total file size in bytes.
     private(set) var usage = 0
 
-    /// Creates an index from directory entries. The modification time is used as the time of last use. Other files are
-    /// ignored.
+    /// Creates an index from directory entries. The modification time is used as the time of last use. Files without
+    /// the name of a cache file are ignored.
     init(_ entries: [PrivateDirectory.Entry]) {
         for entry in entries.sorted(by: { $0.changed < $1.changed }) {
             if let (hash, slot) = Self.parse(entry.name) { note(hash, slot, size: entry.size) }

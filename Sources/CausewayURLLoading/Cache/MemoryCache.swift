@@ -37,7 +37,7 @@ struct MemoryCache: Sendable {
     static let overhead = 64
 
     private var slots: [Key: Slot] = [:]
-    /// The keys in order of use. A record is outdated if its key was used again later.
+    /// The uses of keys, in order. A use is outdated if its key was used again later.
     private var uses: [(key: Key, use: Int)] = []
     private var oldest = 0
     private var useCount = 0
@@ -126,7 +126,7 @@ struct MemoryCache: Sendable {
     private mutating func noteUse(of key: Key, at place: Dictionary<Key, Slot>.Index) {
         useCount += 1
         slots.values[place].lastUse = useCount
-        // Programs often load one URL repeatedly. Consecutive uses of a key share one record.
+        // Programs often load one URL repeatedly, so consecutive uses of a key share one element of `uses`.
         guard oldest == uses.count || uses[uses.count - 1].key != key else {
             return uses[uses.count - 1].use = useCount
         }

@@ -44,7 +44,8 @@ extension URLCache {
         }
     }
 
-    /// Stores a response with its exchange, if the storage policy allows this and the response fits.
+    /// Stores a response, if the storage policy allows this and the response fits. `exchange` contains the request's
+    /// fields and the times of the request and the response.
     func store(_ cached: CachedURLResponse, for request: URLRequest, _ exchange: CacheExchange) {
         guard let key = exchange.key ?? MemoryCache.Key(request), cached.storagePolicy != .notAllowed,
             let entry = CacheEntry(cached, exchange: exchange, at: Date())

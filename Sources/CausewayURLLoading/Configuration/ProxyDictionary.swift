@@ -44,7 +44,7 @@ struct ProxyDictionary {
     ///   discovered; `.posix(.EPROTONOSUPPORT)` for SOCKS 4 and FTP proxies.
     func proxies(for scheme: String) throws(NWError) -> [ProxyConfiguration] {
         guard values.isEmpty || values.contains(anyOf: Self.known) else { throw .posix(.EINVAL) }
-        // Discovery is not supported. Without this error, requests would bypass the proxy.
+        // Automatic discovery of proxies is not supported. Without this error, requests would be sent without a proxy.
         guard try values.flag(kCFNetworkProxiesProxyAutoDiscoveryEnable) != true else { throw .posix(.ENOTSUP) }
         var proxies: [ProxyConfiguration] = []
         if let script = try script() { proxies.append(script) }
@@ -76,7 +76,7 @@ struct ProxyDictionary {
         }
     }
 
-    // MARK: The forms
+    // MARK: Forms of proxy settings
 
     /// Returns the proxy that the dictionary describes for all schemes; `nil` if there is no ``kCFProxyTypeKey``, or if
     /// it is ``kCFProxyTypeNone``.

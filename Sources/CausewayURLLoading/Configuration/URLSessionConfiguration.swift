@@ -1,11 +1,12 @@
 public import Causeway
 public import Foundation
 
-/// The settings of a session. A session copies its configuration when it is created; later changes have no effect on the session.
+/// The settings of a session. A session copies its configuration when it is created; later changes have no effect on
+/// the session.
 ///
 /// Counterpart: macOS 10.9, iOS 7.
-// SAFETY: sessions use an immutable copy. As on Apple platforms, programs must change an object on one thread at a time.
-// `ConfigurationTests` changes a configuration after the session was created.
+// SAFETY: sessions use an immutable copy. `ConfigurationTests` tests this: it changes a configuration after the session
+// was created. As on Apple platforms, programs must change an object on one thread at a time.
 @preconcurrency open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     var settings: SessionSettings
 

@@ -8,9 +8,9 @@ package enum RemoteContent {
     /// The content, and its text encoding name if the response has one.
     package typealias Content = (data: Data, textEncodingName: String?)
 
-    /// The session for these loads. Its delegate queue runs only the handler below, so a caller that blocks the
-    /// delegate queue of another session does not delay these loads. This session is a shared session, so it uses
-    /// registered ``URLProtocol`` classes.
+    /// The session for the loads of Foundation functions that block. Its delegate queue runs only the completion
+    /// handlers of these loads. So a caller that blocks the delegate queue of another session does not delay them. Like
+    /// `URLSession.shared`, this session uses registered ``URLProtocol`` classes.
     private static let session = URLSession(
         core: SessionCore(
             URLSessionConfiguration.default.settings, delegate: nil, queue: concurrentQueue, isShared: true))

@@ -11,7 +11,8 @@ struct CookieJar: Sendable {
         var path: String
     }
 
-    /// The values that select a request's cookies, as the key of a cached `Cookie` value. The path has no query.
+    /// The properties of a request that select its cookies. The request's `Cookie` value is cached under them. The path
+    /// has no query.
     struct AnswerKey: Hashable, Sendable {
         var isSecure: Bool
         var host: String
@@ -21,30 +22,30 @@ struct CookieJar: Sendable {
     /// A request's cached `Cookie` value; `nil` if there are no cookies for it.
     private struct Answer: Sendable {
         var value: String?
-        /// The store's change count when the value was made.
+        /// The cookie store's change count when the `Cookie` value was made.
         var changeCount: Int
         var end: Duration
     }
 
     /// The maximum number of cached values.
     private static let maximumAnswers = 64
-    /// How long a cached value is used. The time is short, because only a lookup in the store records the time of a
-    /// cookie's latest use.
+    /// How long a cached `Cookie` value is used. A cookie's time of latest use is recorded only when the cookie is
+    /// looked up in the store, so the time is short.
     private static let answerLife = Duration.seconds(1)
 
     private var store: CookieStore
     private var answers: [AnswerKey: Answer] = [:]
     private var objects: [Key: HTTPCookie] = [:]
-    /// The cookies that have changed since the latest write; `nil` if there is no file.
+    /// The cookies that have changed since the cookie file was last written; `nil` if cookies are kept only in memory.
     private var changes: Set<Key>?
     /// Which cookies are accepted.
     var policy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
-    /// Whether the file, if any, has been read.
+    /// Whether the cookie file has been read. Always `true` if cookies are kept only in memory.
     private(set) var isLoaded: Bool
 
     /// - Parameters:
     ///   - suffixes: The public suffixes.
-    ///   - hasFile: Whether the owner writes the cookies to a file.
+    ///   - hasFile: Whether the cookie storage also writes the cookies to a file.
     init(_ suffixes: PublicSuffixes = .shared, hasFile: Bool = false) {
         store = CookieStore { suffixes.list.isPublicSuffix($0) }
         changes = hasFile ? [] : nil
@@ -85,8 +86,8 @@ struct CookieJar: Sendable {
         return true
     }
 
-    /// Returns the object for a cookie that the store has accepted: the same object, or a new object if the store
-    /// changed the domain or path. If the domain is an IP address, or a public suffix equal to the host, such as
+    /// Returns the object for a cookie that the store has accepted. This is the given object, or a new object if the
+    /// store changed the domain or path. If the domain is an IP address, or a public suffix equal to the host, such as
     /// `localhost`, the cookie becomes host-only (RFC 6265bis §5.7).
     private static func object(_ cookie: HTTPCookie, as accepted: Cookie) -> HTTPCookie {
         guard key(cookie) != key(accepted) else { return cookie }
@@ -145,7 +146,8 @@ struct CookieJar: Sendable {
         for evicted in store.evicted { drop(Self.key(evicted)) }
         changes?.insert(key)
         objects[key] = outcome == .stored && !store.evicted.contains { Self.key($0) == key } ? cookie : nil
-        // The store also removes expired cookies when it is full. Their objects are removed here.
+        // When the store is full, it also removes expired cookies. This code removes the `HTTPCookie` objects of these
+        // cookies.
         if objects.count > store.count + 256 {
             let kept = Set(store.all.map { Self.key($0) })
             objects = objects.filter { kept.contains($0.key) }
@@ -163,10 +165,10 @@ struct CookieJar: Sendable {
 // MARK: The file
 
 extension CookieJar {
-    /// The states of changed cookies: `nil` if a cookie was removed or is a session cookie.
+    /// For each changed cookie, the record to write; `nil` if the cookie was removed or is a session cookie.
     typealias Changes = [Key: CookieRecord?]
 
-    /// Adds the cookies from the file. Changes that the program made meanwhile take precedence.
+    /// Adds the cookies from the file. Cookies that this process already has or has changed take precedence.
     mutating func load(_ records: [CookieRecord], at now: Duration) {
         guard !isLoaded else { return }
         isLoaded = true
@@ -174,14 +176,15 @@ extension CookieJar {
     }
 
     private mutating func add(_ records: [CookieRecord], at now: Duration) {
-        // The store determines the known cookies, because `objects` can still contain expired cookies.
+        // The keys of the known cookies come from the store, because `objects` can still contain expired cookies.
         store.removeExpired(at: now)
         var known = Set(store.all.map { Self.key($0) })
         for record in records.sorted(by: { $0.cookie.created < $1.cookie.created }) {
             let key = Self.key(record.cookie)
             guard !known.contains(key), changes?.contains(key) != true else { continue }
             var cookie = record.cookie
-            // If the system clock was set back, the creation time is in the future.
+            // If the system clock was set back, the cookie's creation time is in the future. It is then set to the
+            // current time.
             cookie.created = min(cookie.created, now)
             guard case .stored = store.insert(cookie, at: now) else { continue }
             objects[key] = HTTPCookie(CookieValues(record))
@@ -222,7 +225,8 @@ extension CookieJar {
         let unwritten = changes ?? []
         func isGone(_ cookie: Cookie) -> Bool {
             let key = Self.key(cookie)
-            // The file cannot contain the program's cookies that no response could have set, so these cookies stay.
+            // Some cookies of the program cannot be in the file, because no response could have set them. Their absence
+            // from the file does not mean that they were deleted, so they stay.
             return cookie.expires != nil && cookie.isWellFormed && !kept.contains(key) && !unwritten.contains(key)
         }
         for cookie in store.all where isGone(cookie) { objects[Self.key(cookie)] = nil }

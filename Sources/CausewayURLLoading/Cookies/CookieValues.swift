@@ -55,8 +55,8 @@ struct CookieValues: Hashable, Sendable {
     }
 
     private mutating func readEnd(_ properties: [HTTPCookiePropertyKey: Any], now: Date) {
-        // A negative number is valid and removes the cookie (RFC 6265bis §5.6.2). A number with a plus sign is not
-        // valid.
+        // A negative maximum age is valid and removes the cookie (RFC 6265bis §5.6.2). A maximum age with a plus sign
+        // is not valid.
         let age = Self.text(properties[.maximumAge]).flatMap { $0.utf8.first == UInt8(ascii: "+") ? nil : Int($0) }
         let date = (properties[.expires] as? Date) ?? Self.text(properties[.expires]).flatMap { Self.date($0) }
         if Self.text(properties[.discard])?.uppercased() == "TRUE" {

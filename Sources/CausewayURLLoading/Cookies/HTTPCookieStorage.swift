@@ -226,7 +226,8 @@ public import Foundation
         return jar.withLock { body(&$0) }
     }
 
-    /// Adopts cookies that other processes have written to the file, so that a later removal also removes these.
+    /// Adopts cookies that other processes have written to the file. A removal that follows then also removes these
+    /// adopted cookies.
     private func adoptFile() {
         guard let records = file?.read().map({ CookieRecord.decode($0) }) else { return }
         withJar { $0.adopt(records, at: Self.now) }

@@ -23,8 +23,8 @@ final class PublicSuffixes: Sendable {
 
     var list: PublicSuffixList { state.withLock { $0.list } ?? .builtIn }
 
-    /// Reads the system's list if it has not been read yet, and then calls `changed`, because the list may give other
-    /// results.
+    /// Reads the system's list of public suffixes if it has not been read yet. Then calls `changed`, because lookups in
+    /// this list can have other results than lookups in the built-in list.
     func prepare(_ changed: @escaping @Sendable () -> Void) {
         let isFirst = state.withLock { state in
             guard !state.isReady else { return false }

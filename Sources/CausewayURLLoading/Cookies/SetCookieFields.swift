@@ -9,7 +9,8 @@ enum SetCookieFields {
         SetCookie.split(combined: Array(text.utf8)).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Returns one cookie's properties; `nil` if it has no name, or if RFC 6265bis requires to ignore it.
+    /// Returns one cookie's properties; `nil` if the cookie has no name, or if RFC 6265bis requires that clients ignore
+    /// the cookie.
     static func properties(_ field: String, for url: URL) -> [HTTPCookiePropertyKey: Any]? {
         guard let parsed = SetCookie(field.utf8), !parsed.name.isEmpty, parsed.meetsPrefix else { return nil }
         let context = context(of: url)

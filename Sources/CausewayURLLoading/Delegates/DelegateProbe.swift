@@ -25,7 +25,8 @@ final class DelegateProbe: Sendable {
         var method: DelegateMethod
     }
 
-    /// The probe of the delegate call in progress. A task-local value also reaches the default implementation of an `async` method.
+    /// The probe of the delegate call in progress, which detects that the default implementation runs. A task-local
+    /// value also reaches the default implementation of an `async` method.
     @TaskLocal private static var current: DelegateProbe?
     private static let answers = LockedValue<[Key: Bool]>([:])
 
@@ -39,9 +40,11 @@ final class DelegateProbe: Sendable {
         self.method = method
     }
 
-    /// Marks the current probe: the default implementations call this. Returns `true` if a session is probing this method of this delegate.
+    /// Called by the default implementations of delegate methods. If a session is testing whether this delegate
+    /// implements this method, records that it does not, and returns `true`.
     ///
-    /// Returns `false` if the program called the method directly. The default implementation must then produce the result itself.
+    /// Returns `false` if the program called the method directly. The default implementation must then produce the
+    /// result itself.
     static func misses(_ delegate: AnyObject, _ method: DelegateMethod) -> Bool {
         guard let probe = current, probe.delegate == ObjectIdentifier(delegate), probe.method == method,
             probe.isOpen.load(ordering: .acquiring)

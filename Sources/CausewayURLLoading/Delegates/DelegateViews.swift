@@ -18,7 +18,7 @@ struct DelegateViews: Sendable {
         download = delegate as? any URLSessionDownloadDelegate
         webSocket = delegate as? any URLSessionWebSocketDelegate
         stream = delegate as? any URLSessionStreamDelegate
-        // These casts are fast, because they name classes.
+        // Casts to these two adapter types are fast, because the types are classes.
         if let adapter = delegate as? ConnectionAdapter {
             deferring = adapter
         } else {

@@ -17,7 +17,7 @@ public enum CFNetworkErrors: Int32, Sendable {
     case cfsocks4ErrorRequestFailed = 110
     /// A SOCKS 4 proxy could not reach the client's identd.
     case cfsocks4ErrorIdentdFailed = 111
-    /// A SOCKS 4 proxy received another user from identd.
+    /// A SOCKS 4 proxy received a user name from identd that differs from the name in the request.
     case cfsocks4ErrorIdConflict = 112
     /// A SOCKS 4 proxy sent an unknown status.
     case cfsocks4ErrorUnknownStatusCode = 113
@@ -103,7 +103,7 @@ public enum CFNetworkErrors: Int32, Sendable {
     case cfurlErrorCannotParseResponse = -1017
     /// Roaming is off.
     case cfurlErrorInternationalRoamingOff = -1018
-    /// A call is active.
+    /// A telephone call is active.
     case cfurlErrorCallIsActive = -1019
     /// Mobile data is not allowed.
     case cfurlErrorDataNotAllowed = -1020
@@ -119,7 +119,7 @@ public enum CFNetworkErrors: Int32, Sendable {
     case cfurlErrorNoPermissionsToReadFile = -1102
     /// The content is too large.
     case cfurlErrorDataLengthExceedsMaximum = -1103
-    /// The file is outside the safe area.
+    /// The file is outside the area in which file access is allowed.
     case cfurlErrorFileOutsideSafeArea = -1104
     /// The TLS handshake failed.
     case cfurlErrorSecureConnectionFailed = -1200

@@ -7,7 +7,7 @@ internal import Foundation
 struct AcceptedCredential: Sendable {
     let load: any ChallengedLoad
 
-    /// Stores the credentials whose persistence requires this.
+    /// Stores the accepted credentials, if their persistence requires that they are stored.
     ///
     /// - Parameter fields: The response's header fields.
     func keep(_ fields: FieldSection) {

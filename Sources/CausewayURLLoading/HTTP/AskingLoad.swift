@@ -1,9 +1,10 @@
-/// A load that asks the program, for example a delegate or a storage subclass.
+/// A load that waits for answers of the program's code, for example of a delegate or a storage subclass.
 protocol AskingLoad: AnyObject, Sendable {
-    /// Asks a question. Only the first answer has an effect, and only while the load waits for it.
+    /// Asks the program a question. Only the first answer has an effect, and only while the load waits for it.
     ///
     /// - Parameters:
-    ///   - ask: Passes the question on. Its argument is a closure that receives the answer.
+    ///   - ask: Passes the question to the program. It receives a closure, and the program's answer must be passed to
+    ///     this closure.
     ///   - then: Called with the answer, unless the answer has no effect.
     func ask<Answer>(
         _ ask: (@escaping @Sendable (Answer) -> Void) -> Void, then: @escaping @Sendable (Answer) -> Void)

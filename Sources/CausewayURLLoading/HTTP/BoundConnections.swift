@@ -3,19 +3,19 @@ internal import CausewaySystem
 internal import Foundation
 
 /// Assigns connections to credentials, for schemes that authenticate a whole connection (Negotiate, NTLM). Such a
-/// connection belongs to one credential, and one load at a time uses it.
+/// connection is used with only one credential, and by one load at a time.
 ///
-/// A load that authenticates takes a lease, which has a name. The requests of the load use only connections with this
-/// name. Therefore no other request is sent between the messages of a handshake, and no request without the credential
-/// uses the connection afterwards.
+/// A load that authenticates takes a lease: the exclusive right to the connections with a certain name. The requests of
+/// the load use only connections with this name. Therefore no other request is sent between the messages of an
+/// authentication, and no request without the credential uses the connection afterwards.
 final class BoundConnections: Sendable {
-    /// The protection space and the credential to which connections belong.
+    /// A protection space and a credential. Connections that were authenticated for them are used only for them.
     struct Owner: Hashable, Sendable {
         var space: ProtectionSpace
         var credential: URLCredential
     }
 
-    /// A load waiting for a lease.
+    /// A load that waits until it may use connections of a credential.
     private struct Waiting: Sendable {
         /// Whether the load needs new connections, because existing connections are already authenticated.
         var isNew: Bool
@@ -23,9 +23,9 @@ final class BoundConnections: Sendable {
     }
 
     private struct Place: Sendable {
-        /// The names that no lease uses, the most recently used name at the end.
+        /// The connection names that no load uses, with the most recently used name at the end.
         var idle: [UInt64] = []
-        /// The number of all names, with or without a lease.
+        /// The number of connection names, including the names that no load uses.
         var count = 0
         var waiting: [Waiting] = []
     }
@@ -33,7 +33,7 @@ final class BoundConnections: Sendable {
     private struct State: Sendable {
         var places: [Owner: Place] = [:]
         var lastName: UInt64 = 0
-        /// The first valid name. Earlier names are not used again.
+        /// The lowest connection name that may still be used. Lower names are not used again.
         var firstName: UInt64 = 0
 
         mutating func makeName() -> UInt64 {
@@ -42,16 +42,18 @@ final class BoundConnections: Sendable {
         }
     }
 
-    /// The maximum number of owners. If it is reached, owners without a lease are discarded.
+    /// The maximum number of owners, which are pairs of a protection space and a credential. If it is reached, owners
+    /// whose connections no load uses are discarded.
     private static let maximumCount = 256
 
     private let limit: Int
     private let state = LockedValue(State())
 
-    /// - Parameter limit: The maximum number of loads that use one owner's connections at a time.
+    /// - Parameter limit: The maximum number of loads that use connections of one credential at a time.
     init(limit: Int) { self.limit = max(1, limit) }
 
-    /// Calls a closure with a lease: immediately, or when another load ends its lease.
+    /// Calls a closure with a lease, which is the right to use connections of a credential. The call is made
+    /// immediately, or when another load ends its lease.
     ///
     /// - Parameter isNew: Whether the load needs new connections, because existing connections are already
     ///   authenticated.
@@ -73,8 +75,8 @@ final class BoundConnections: Sendable {
         if let name { then(BoundLease(name, owner, self)) }
     }
 
-    /// Releases a name. If a load waits, the load gets a lease with this name, or with a new name if the load needs new
-    /// connections.
+    /// Ends the use of the connections with a name. If another load waits, it gets the right to use these connections,
+    /// or a new name if it needs new connections.
     fileprivate func release(_ name: UInt64, of owner: Owner) {
         let (next, name) = state.withLock { state -> (Waiting?, UInt64) in
             guard name >= state.firstName, var place = state.places[owner] else { return (nil, name) }
@@ -100,7 +102,8 @@ final class BoundConnections: Sendable {
     }
 }
 
-/// A load's right to use the connections with a name. The lease ends with ``end()``, or when this object is released.
+/// A load's exclusive right to the connections with a certain name. The lease ends with ``end()``, or when this object
+/// is released.
 final class BoundLease: Sendable {
     private let serial: UInt64
     let owner: BoundConnections.Owner
@@ -113,11 +116,11 @@ final class BoundLease: Sendable {
         self.connections = connections
     }
 
-    /// The connections' name. It contains no credential.
+    /// The name that marks the connections of this lease. The name contains neither the user name nor the password.
     var name: String { "\(owner.space.scheme) \(serial)" }
 
-    /// Releases the name for the next load. Called when the response has ended, because the thread that started the
-    /// request can retain this object for longer. The caller must not hold a lock.
+    /// Lets the next load use the connections. Called when the response has ended: this object is released later,
+    /// because the thread that started the request can retain it for longer. The caller must not hold a lock.
     func end() {
         let isFirst = hasEnded.withLock { hasEnded in
             defer { hasEnded = true }

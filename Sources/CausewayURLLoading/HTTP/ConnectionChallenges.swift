@@ -54,9 +54,11 @@ final class ConnectionChallenges: Sendable {
 
     // MARK: Connections
 
-    /// Sets the verification and challenge blocks, which ask the program. Without a delegate, default handling applies.
+    /// Sets the blocks that verify the server's certificates and supply a client identity. These blocks ask the
+    /// program. Without a delegate, default handling applies.
     ///
-    /// All connections to an origin share the same blocks, so that they resume each other's TLS sessions (RFC 8446 §2.2) and ask only once.
+    /// All connections to an origin share the same blocks. So they resume each other's TLS sessions (RFC 8446 §2.2),
+    /// and the program is asked only once.
     func install(in options: sec_protocol_options_t, for origin: HTTPOrigin) {
         let template = state.withLock { state in
             if let known = state.templates[origin] { return known }
@@ -68,10 +70,11 @@ final class ConnectionChallenges: Sendable {
         options.update { values in (values.peer.verify, values.challenge) = (template.peer.verify, template.challenge) }
     }
 
-    /// Makes later connections ask the program again.
+    /// Makes later connections ask the program again about server certificates and client identities.
     func forgetAnswers() { state.withLock { state in state.templates = [:] } }
 
-    /// Makes the next connection to an origin ask the program again.
+    /// Makes the next connection to an origin ask the program again about the server's certificates and the client
+    /// identity.
     private func forgetAnswer(_ origin: HTTPOrigin) { state.withLock { state in state.templates[origin] = nil } }
 
     private func makeTemplate(for origin: HTTPOrigin) -> SecProtocolOptionValues {
@@ -93,7 +96,7 @@ final class ConnectionChallenges: Sendable {
         return options.values
     }
 
-    /// Returns the load that has waited longest.
+    /// Returns the load that has waited longest for a connection to the origin.
     func first(_ origin: HTTPOrigin) -> (any ConnectingLoad)? {
         state.withLock { state in state.loads[origin]?.first }
     }
@@ -116,7 +119,8 @@ final class ConnectionChallenges: Sendable {
         state.withLock { state in
             if isOverridden { state.overridden.insert(origin) } else { state.overridden.remove(origin) }
         }
-        // The next connection asks again, because the program may then decide differently.
+        // After the program has accepted an invalid certificate chain, the next connection asks the program again,
+        // because the answer can then be different.
         if isOverridden { forgetAnswer(origin) }
     }
 
@@ -126,8 +130,8 @@ final class ConnectionChallenges: Sendable {
         let space = URLProtectionSpace(
             host: origin.host, port: Int(origin.port), trust: nil, distinguishedNames: names)
         ask(space, origin) { [self] disposition, credential in
-            // Later connections get new blocks. Otherwise they would resume this TLS session and use the identity
-            // without asking the program.
+            // Later connections get new verification and challenge blocks. With the same blocks, they would resume this
+            // TLS session, and so use its client identity without asking the program.
             forgetAnswer(origin)
             complete(disposition == .useCredential ? credential?.securityIdentity : nil)
         }
@@ -173,7 +177,7 @@ extension URLCredential {
     }
 }
 
-/// Forwards the first answer to a challenge.
+/// Forwards the answer to a challenge. Only the first call has an effect.
 final class ChallengeOnce: Sendable {
     private let answer: LockedValue<ChallengeAnswer?>
 

@@ -11,16 +11,17 @@ struct ConnectionNeeds: Equatable, Sendable {
     var options: RequestOptions
     var serviceType: NSURLRequest.NetworkServiceType
 
-    /// Creates the needs from single request values. Copying all request values would take much longer.
+    /// Creates the connection requirements of a request from two of its values. Copying all request values would take
+    /// much longer.
     init(_ options: RequestOptions, _ serviceType: NSURLRequest.NetworkServiceType) {
         self.options = options.intersection(Self.restrictions)
         self.serviceType = serviceType
     }
 
-    /// Creates the needs of a request with these values.
+    /// Creates the connection requirements of a request.
     init(_ values: RequestValues) { self.init(values.options, values.networkServiceType) }
 
-    /// Creates the needs of a task without a request.
+    /// Creates the connection requirements of a task without a request.
     init(_ access: SessionSettings.Access) {
         options = access.options.intersection(Self.restrictions)
         serviceType = access.networkServiceType

@@ -11,11 +11,12 @@ protocol DeliveringLoad: DrivenLoad {
     func updateReading()
 }
 
-/// Delivers the content of the final response to the task: as received, decoded, or as parts that replace each other.
+/// Delivers the content of the final response to the task: as received, decoded, or split into the parts of a
+/// `multipart/x-mixed-replace` response.
 struct ContentDelivery: Sendable {
     let load: any DeliveringLoad
 
-    /// Delivers a piece of content to the destination that the state has chosen for it.
+    /// Delivers a piece of content to `destination`, which ``LoadState`` has chosen for this piece.
     func deliver(_ content: Data, to destination: LoadContent.Destination) {
         switch destination {
         case .task: load.report(.data(content))
@@ -56,7 +57,8 @@ struct ContentDelivery: Sendable {
         load.updateReading()
     }
 
-    /// Delivers content whose parts replace each other. Each part begins with a new response.
+    /// Delivers `multipart/x-mixed-replace` content, in which each part replaces the part before it. Each part begins
+    /// with a new response.
     private func split(_ content: Data, _ parts: ReplacingParts) {
         do throws(HTTPSyntaxError) {
             for event in try parts.decode(content) {

@@ -3,9 +3,10 @@ internal import CausewaySystem
 internal import DequeModule
 internal import Foundation
 
-/// Decodes response content. The thread on which content arrives, or on which the task asks for more, decodes it.
+/// Decodes response content. Content is decoded on the thread on which it arrives, or on which the task asks for more.
 ///
-/// While the task wants no bytes, received content stays encoded, so that a small response cannot expand to any size in memory.
+/// While the task wants no bytes, received content stays encoded, so that a small response cannot expand to any size in
+/// memory.
 final class DecodedContent: Sendable {
     /// The result of ``pump(while:_:)``.
     enum Progress {
@@ -34,13 +35,14 @@ final class DecodedContent: Sendable {
     fileprivate enum Pump {
         case idle
         case running
-        /// Another thread has called `pump` meanwhile. The running call must check for content and demand again.
+        /// While one call of `pump` is running, another thread has called `pump` too. The running call must check for
+        /// content and demand again.
         case runningAgain
         case finished
     }
 
     private let decoder: ContentDecoder
-    /// Splits the decoded content, whose parts replace each other; `nil` for other content.
+    /// Splits decoded `multipart/x-mixed-replace` content into its parts; `nil` for other content.
     let parts: ReplacingParts?
     private let state = LockedValue(State())
 
@@ -66,7 +68,7 @@ final class DecodedContent: Sendable {
     ) throws(DecodingFailure) -> Progress {
         guard state.withLock({ state in state.pump.begin() }) else { return .waiting }
         while true {
-            // If this throws, the pump stays in the state `running`, so that later calls deliver nothing.
+            // If `decode` throws an error, the state stays `running`, so that later calls of `pump` deliver nothing.
             let isFinished = try decode(while: wants, deliver)
             let mustRepeat = state.withLock { state in state.pump.end(isFinished: isFinished) }
             if !mustRepeat { return isFinished ? .finished : .waiting }
@@ -101,7 +103,8 @@ final class DecodedContent: Sendable {
 }
 
 extension DecodedContent.Pump {
-    /// Returns whether the caller must run the pump. Otherwise the thread that runs it checks again.
+    /// Returns whether the caller must decode and deliver content. If another thread is already doing this, that thread
+    /// checks again for content and demand.
     fileprivate mutating func begin() -> Bool {
         switch self {
         case .idle:
@@ -114,7 +117,8 @@ extension DecodedContent.Pump {
         }
     }
 
-    /// Returns whether the caller must run the pump again.
+    /// Returns whether the caller must decode and deliver again, because another thread has asked for it in the
+    /// meantime.
     fileprivate mutating func end(isFinished: Bool) -> Bool {
         let mustRepeat = self == .runningAgain && !isFinished
         self = isFinished ? .finished : mustRepeat ? .running : .idle

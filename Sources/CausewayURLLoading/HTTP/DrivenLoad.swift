@@ -2,11 +2,12 @@ internal import CausewayHTTPProtocols
 internal import CausewayProtocols
 internal import Foundation
 
-/// A load that has a ``LoadState``. Its parts report events to the state, and the driver does the returned work.
+/// A load with a ``LoadState``. Each event is reported to this state. The state returns work, such as an action, and
+/// the load does this work.
 protocol DrivenLoad: ChallengedLoad {
     /// Calls `body` with exclusive access to the state. `body` must not call the program's code.
     func withState<Result: Sendable>(_ body: (inout LoadState) -> Result) -> Result
-    /// Performs the work that an event has returned. The caller must not hold a lock.
+    /// Does the work that the load's state has returned for an event. The caller must not hold a lock.
     func perform(_ step: LoadState.Step)
     /// Reports an event to the task.
     func report(_ event: LoadEvent)
@@ -15,7 +16,7 @@ protocol DrivenLoad: ChallengedLoad {
 }
 
 extension DrivenLoad {
-    /// Reports an event to the state, and performs the work that the event returns.
+    /// Reports an event to the load's state, and does the work that the state returns.
     func apply(_ event: (inout LoadState) -> LoadState.Step) { perform(withState(event)) }
 
     func fail(_ failure: LoadFailure) { end(.failed(failure)) }

@@ -21,7 +21,8 @@ struct FailedExchange: Sendable {
     /// Continues after an exchange that failed without a response, or fails the load.
     func recover() {
         if ProxiedExchange(load: load).isAnswered(failure) { return }
-        // The server could not be reached, and both sides permit the stored response (RFC 5861 §4).
+        // The server could not be reached. A stale stored response is used, because the request or this response
+        // permits it and neither forbids it (RFC 5861 §4).
         if let cache = load.cache, cache.permitsStale {
             return StoredAnswer(load: load, cache: cache).deliverConfirmed()
         }
@@ -41,8 +42,8 @@ struct FailedExchange: Sendable {
         return LoadFailure(failure, rejection: rejection, load.request)
     }
 
-    /// Repeats a handshake whose connection closed between two messages. Returns `false` if the failure has another
-    /// reason.
+    /// Repeats an authentication whose connection closed between two of its messages. Returns `false` if the failure
+    /// has another reason.
     private func repeatsHandshake() -> Bool {
         guard let (known, step) = load.withState({ $0.handshakeBroke() }) else { return false }
         load.perform(step)

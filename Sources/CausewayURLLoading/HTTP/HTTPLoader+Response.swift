@@ -40,7 +40,8 @@ extension HTTPLoader: HTTPResponseObserver {
             return ended(.success(FieldSection()))
         }
         guard let response = accept(head, connection, nil) else {
-            // The response is held or discarded. Its content and its end are reported as usual.
+            // The response is discarded, or it is held back until it is decided whether another request follows. Its
+            // content and its end are reported as usual.
             if let content { received(content) }
             return ended(.success(FieldSection()))
         }

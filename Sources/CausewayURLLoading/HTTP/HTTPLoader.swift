@@ -9,11 +9,11 @@ internal import Foundation
 
 /// Loads `http` and `https` URLs over the session's engine.
 ///
-/// The loader drives a ``LoadMachine``, which decides how to handle each response, and which exchange comes next. The
-/// events of one exchange arrive in order. The loader reports each event to the ``LoadState`` under the lock, and
-/// performs the returned work without the lock. Types that use only the protocol ``DrivenLoad`` do this work:
-/// ``StoredAnswer``, ``HeldResponse``, ``ContentDelivery``, ``FailedExchange`` and others. Requests come from
-/// ``LoadRequests``.
+/// A ``LoadMachine`` in the loader's ``LoadState`` decides how to handle each response, and which exchange comes next
+/// (a request and its response). The events of one exchange arrive in order. The loader reports each event to the state
+/// while it holds a lock. The state returns work, and the loader does this work after it has released the lock. Types
+/// that use only the protocol ``DrivenLoad`` do parts of this work: ``StoredAnswer``, ``HeldResponse``,
+/// ``ContentDelivery``, ``FailedExchange`` and others. ``LoadRequests`` makes the requests.
 final class HTTPLoader: Loader {
     let requests: LoadRequests
     /// The load's use of the session's cache; `nil` if the load uses no cache.
@@ -116,14 +116,16 @@ final class HTTPLoader: Loader {
         let handle = engine.start(value, body: body, observer: self) { handle in
             state.withLock { $0.exchangeStarted(handle) }
         }
-        // If the load ended before the engine returned the handle, the request has not been cancelled yet.
+        // If the load ended before the engine returned the request's handle, the request could not be cancelled then.
+        // So cancel it now.
         if state.withLock({ $0.hasEnded }) { handle.cancel() }
-        // The priority can change after the request was made, and before the handle is known.
+        // The priority may have changed after the request was made. Without the request's handle, the engine could not
+        // be notified of that change.
         let priority = attempt.priority
         if priority != value.priority { handle.setPriority(priority) }
     }
 
-    /// Acquires a lease for a request, then sends the request.
+    /// Waits for the right to use connections of a credential (a lease), then sends the request.
     private func lease(for owner: BoundConnections.Owner, _ value: HTTPRequestValue, _ body: HTTPRequestBody) {
         let isNew = withAccess { $0.bound?.handshake.needsNewConnection ?? true }
         network.boundConnections.acquire(for: owner, isNew: isNew) { [self] lease in
@@ -145,7 +147,8 @@ final class HTTPLoader: Loader {
 
     func perform(_ action: LoadMachine.Action) {
         switch action {
-        // The state has already performed these actions, or the caller does, because it has the event's values.
+        // Nothing to do for these actions. Either the state has already performed them, or the caller performs them,
+        // because it has the values of the event.
         case .none, .send, .hold, .decide(nil), .deliver, .discard, .read, .cancelExchange, .end: break
         case .prepare: prepareAgain()
         case .decide(let followUp?):
@@ -191,12 +194,13 @@ final class HTTPLoader: Loader {
             let change = state.withLock { $0.demandChanged(wantsBytes: wants, applied: last) }
             guard let (handle, reads) = change else { return }
             handle.setReading(reads)
-            // The task's demand can change before the connection stops, so the loop checks the demand again.
+            // The task's demand for content can change before the connection stops or resumes reading, so the loop
+            // checks the demand again.
             applied = reads
         }
     }
 
-    // MARK: Ends
+    // MARK: The end of the load
 
     func stop() {
         let (end, challenges, replay) = state.withLock { $0.stopped() }
@@ -219,8 +223,8 @@ final class HTTPLoader: Loader {
     /// Reports the end of the load.
     ///
     /// - Parameters:
-    ///   - event: The final event; `nil` if the connection is handed over.
-    ///   - stream: The connection that is handed over.
+    ///   - event: The final event; `nil` if the task takes over the connection.
+    ///   - stream: The connection that the task takes over; `nil` if there is none.
     private func conclude(
         _ conclusion: LoadState.Conclusion, _ event: LoadEvent?, _ stream: HTTPUpgradedStream? = nil
     ) {
@@ -243,9 +247,9 @@ final class HTTPLoader: Loader {
 
     // MARK: Handover
 
-    /// Requests the connection in the middle of the response. The completion is called after all earlier content was
-    /// reported: with the connection, or with `nil` if the load has ended or the content does not extend to the end of
-    /// the connection.
+    /// Requests the connection itself, before the response has ended. The completion is called after all earlier
+    /// content was reported. It receives the connection, or `nil` if the load has ended or if the content does not
+    /// extend to the end of the connection.
     func handOver(_ completion: @escaping @Sendable (HTTPUpgradedStream?) -> Void) {
         // A stored response has no connection, but its whole content is available.
         if let replay = withState({ $0.demandTargets.replay }) { return replay.deliver { completion(nil) } }
@@ -254,7 +258,8 @@ final class HTTPLoader: Loader {
         handle?.handOver()
     }
 
-    /// Whether the content has parts that replace each other, so that its bytes are not those on the connection.
+    /// Whether the content is `multipart/x-mixed-replace`, whose parts are delivered separately. The delivered bytes
+    /// then differ from the bytes on the connection.
     var hasParts: Bool { withState { $0.hasParts } }
 
     func handedOver(_ stream: HTTPUpgradedStream?) {

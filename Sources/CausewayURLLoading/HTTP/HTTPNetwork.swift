@@ -14,10 +14,11 @@ final class HTTPNetwork: Sendable {
         var engines: [(needs: ConnectionNeeds, engine: HTTPEngine)] = []
         var isClosed = false
         var authorization = AuthorizationCache()
-        /// Credentials that servers and proxies have accepted for connection schemes. Later loads use them without
-        /// asking the program.
+        /// Credentials that servers and proxies have accepted for schemes that authenticate a whole connection. Later
+        /// loads use these credentials without asking the program.
         var negotiated: [ProtectionSpace: URLCredential] = [:]
-        /// For each server whose connections are authenticated, the owner of the connections that the next load uses.
+        /// For each server with authenticated connections: the protection space and the credential of the connections
+        /// that the next load uses.
         var bound: [ProtectionSpace.Authority: BoundConnections.Owner] = [:]
         /// The proxies for plain and for secure connections; `nil` before the settings are first read.
         var proxies: (plain: NWParameters.PrivacyContext??, secure: NWParameters.PrivacyContext??)
@@ -57,8 +58,8 @@ final class HTTPNetwork: Sendable {
         strictTransport = settings.value.stores.strictTransport ?? StrictTransportStore(directory: nil)
     }
 
-    /// Releases the engines later, on the queue: a session's last reference can be released while a connection holds
-    /// the connection's lock, so connections must not be closed here.
+    /// Releases the engines later, on the queue. A session's last reference can be released while one of its
+    /// connections holds its own lock. Connections must not be closed at that moment.
     deinit {
         let engines = state.withLock { state in
             defer { state.engines = [] }
@@ -159,23 +160,25 @@ final class HTTPNetwork: Sendable {
     /// Whether there is no credential that requests can reuse.
     var hasNoCredential: Bool { state.withLock { state in state.authorization.isEmpty && state.bound.isEmpty } }
 
-    /// The maximum number of servers and proxies whose connection credentials are kept.
+    /// The maximum number of entries in `negotiated` and `bound` together is twice this number.
     private static let maximumNegotiated = 256
 
-    /// Returns the accepted credential of a server or proxy for a connection scheme.
+    /// Returns the credential that a server or proxy has accepted for a scheme that authenticates a whole connection.
     func negotiatedCredential(of space: ProtectionSpace) -> URLCredential? {
         state.withLock { $0.negotiated[Self.withoutRealm(space)] }
     }
 
-    /// Returns the owner of the connections that the next load from a server uses; `nil` if these connections are not
-    /// bound to a credential.
+    /// Returns the protection space and the credential of the connections that the next load from a server uses; `nil`
+    /// if these connections are not bound to a credential.
     func boundOwner(of authority: ProtectionSpace.Authority) -> BoundConnections.Owner? {
         state.withLock { $0.bound[authority] }
     }
 
-    /// Keeps a server's or proxy's accepted credential for a connection scheme; `nil` discards it.
+    /// Keeps a credential that a server or proxy has accepted for a scheme that authenticates a whole connection; `nil`
+    /// discards the kept credential.
     ///
-    /// - Parameter owner: The connection's owner, if the connection is bound to the credential.
+    /// - Parameter owner: The protection space and the credential to which the connection is bound; `nil` if it is not
+    ///   bound.
     func noteNegotiated(
         _ credential: URLCredential?, of space: ProtectionSpace, owner: BoundConnections.Owner? = nil
     ) {
@@ -189,7 +192,8 @@ final class HTTPNetwork: Sendable {
         }
     }
 
-    /// Returns the space without its realm. Connection schemes have no realms.
+    /// Returns a protection space without its realm, because schemes that authenticate a whole connection have no
+    /// realms.
     private static func withoutRealm(_ space: ProtectionSpace) -> ProtectionSpace {
         ProtectionSpace(authority: space.authority, realm: "", scheme: space.scheme)
     }
@@ -203,8 +207,8 @@ final class HTTPNetwork: Sendable {
     /// Whether connections use proxies. This is known after the first call to ``proxies(isSecure:)``.
     func usesProxy(isSecure: Bool) -> Bool { state.withLock { state in state.usesProxy(isSecure: isSecure) } }
 
-    /// Returns a key for the proxies if they forward every plain request to an origin; `nil` if a request can also be
-    /// sent directly, through a tunnel, or to a proxy that a script selects.
+    /// Returns a name for the proxies of plain connections, if they forward all plain requests to this origin. Returns
+    /// `nil` if such a request can also be sent directly or through a tunnel, or if a script selects the proxy.
     private func forwardingRoute(to origin: HTTPOrigin) -> String? {
         guard case .some(.some(let context)) = state.withLock({ state in state.proxies.plain }) else { return nil }
         return context.forwardingRoute(to: HTTPEngine.endpoint(of: origin))

@@ -1,6 +1,7 @@
 internal import Foundation
 
-/// A held redirect: the program decides whether the task follows the redirect with another loader.
+/// A redirect response that is held back: the program decides whether to follow the redirect. If so, the task continues
+/// with another loader.
 struct HeldRedirect: Sendable {
     let load: any CachedLoad
     let response: HTTPURLResponse
@@ -12,7 +13,7 @@ struct HeldRedirect: Sendable {
         case .fail(let failure): load.fail(failure)
         case .propose(let next, let refusal):
             if refusal == nil { store() }
-            // The metrics are reported first, because the task may leave this loader.
+            // The metrics are reported first, because the task stops using this loader if it follows the redirect.
             load.measure()
             let redirect = Redirect(request: next, response: response, refusal: refusal) { [weak load] in
                 load?.deliverHeld()

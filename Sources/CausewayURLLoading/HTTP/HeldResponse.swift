@@ -7,11 +7,13 @@ protocol HoldingLoad: CachedLoad, DeliveringLoad, ProxiedLoad {
     var isWebSocket: Bool { get }
     /// Delivers a response that does not open the requested WebSocket, and fails the load.
     ///
-    /// - Parameter reason: The error in the response; `nil` if its status is the reason.
+    /// - Parameter reason: The error in the response, as text; `nil` if the load fails because of the response's
+    ///   status.
     func refused(_ response: HTTPURLResponse, _ reason: String?)
 }
 
-/// Decides whether another request follows a held response, and otherwise delivers the response.
+/// Handles a response that is held back: decides whether another request follows it, and otherwise delivers the
+/// response.
 struct HeldResponse: Sendable {
     let load: any HoldingLoad
     let response: HTTPURLResponse
@@ -33,7 +35,8 @@ struct HeldResponse: Sendable {
         }
     }
 
-    /// Sends the request once more if a connection of another kind can help. Otherwise the response is delivered.
+    /// Sends the request once more if the response's status permits it, for example on a new connection after status
+    /// 421. Otherwise the response is delivered.
     private func retry() {
         let isReused = load.withState { $0.isReused }
         let context = RetryContext(
@@ -46,7 +49,8 @@ struct HeldResponse: Sendable {
         load.sendAgain()
     }
 
-    /// Passes the response and its held content to the task. Content that arrives meanwhile follows the held content.
+    /// Passes the response and the content that was held back to the task. Content that arrives during this call
+    /// follows this content.
     func deliver() {
         guard !load.isWebSocket else { return load.refused(response, nil) }
         load.report(.response(response, load.storagePolicy(for: response)))

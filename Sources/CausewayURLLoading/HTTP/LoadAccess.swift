@@ -11,14 +11,15 @@ struct LoadAccess {
         var negotiation: ServerNegotiation
     }
 
-    /// The load's use of connections that belong to one credential.
+    /// The load's use of connections that are authenticated with one credential and are used only with it.
     struct Bound {
         var owner: BoundConnections.Owner
         var handshake: BoundHandshake
-        /// The right to use the connections; `nil` before the first request.
+        /// The load's right to use connections of the credential; `nil` before the first request.
         var lease: BoundLease?
 
-        /// The connections to use for the next request. Before a lease is acquired, the connections' name is empty.
+        /// The connections that the next request may use. They are marked with the lease's name, which is empty before
+        /// a lease is acquired.
         var binding: ConnectionBinding {
             ConnectionBinding(identity: lease?.name ?? "", connection: handshake.connection)
         }
@@ -30,7 +31,7 @@ struct LoadAccess {
         var field: String?
         var binding: ConnectionBinding?
         var route: RetryDecision.Route?
-        /// Whether the request carries the first message of a handshake, and no content.
+        /// Whether the request carries the first message of an authentication with several messages, and no content.
         var isOpening = false
     }
 
@@ -38,11 +39,13 @@ struct LoadAccess {
     /// The credential to store after the server has accepted it.
     var accepted: (URLCredential, URLProtectionSpace)?
     private var proposed: Set<URLCredential> = []
-    /// The authentication with several messages that was begun last; `nil` if there is none.
+    /// The latest authentication with several messages; `nil` if there was none.
     var negotiation: Negotiation?
-    /// The load's use of connections that belong to one credential; `nil` if the load uses shared connections.
+    /// The load's use of connections that are authenticated with one credential; `nil` if the load uses connections
+    /// that are shared with other loads.
     var bound: Bound?
-    /// The route for repeated requests after a response such as 421; `nil` if there was no such response.
+    /// The kind of connection, such as a new one, for sending the request again after a response such as 421; `nil` if
+    /// there was no such response.
     var repeated: RetryDecision.Route?
     /// The credentials for proxies; `nil` before a proxy has refused a connection.
     private(set) var proxy: ProxyAccess? {
@@ -68,7 +71,7 @@ struct LoadAccess {
     /// Returns whether default handling has not yet tried a credential in this load.
     mutating func isFirstUse(of credential: URLCredential) -> Bool { proposed.insert(credential).inserted }
 
-    /// Removes and returns the values for the next request.
+    /// Removes and returns the values that earlier responses require in the next request.
     mutating func takeAuthorization() -> Authorization {
         Authorization(
             field: credentials.takeField(), binding: bound?.binding, route: takeRoute(),
@@ -84,8 +87,8 @@ struct LoadAccess {
         }
     }
 
-    /// Returns the route of the next request; `nil` if any route can be used. If a new connection to a proxy is needed,
-    /// only the next request requires it.
+    /// Returns the kind of connection for the next request; `nil` for any. If a proxy requires a new connection, this
+    /// applies only to the next request.
     private mutating func takeRoute() -> RetryDecision.Route? {
         guard boxedProxy != nil, proxy?.needsNewConnection == true else { return repeated }
         proxy?.needsNewConnection = false
@@ -95,7 +98,8 @@ struct LoadAccess {
     /// Begins an authentication that needs several messages.
     ///
     /// - Parameter isBound: Whether to use a connection bound to the credential.
-    /// - Returns: The earlier use of bound connections, to be released without the lock; `nil` if that use continues.
+    /// - Returns: The load's earlier use of connections bound to a credential, which the caller must release while it
+    ///   holds no lock; `nil` if that use continues or there was none.
     mutating func began(_ begun: Negotiation, isBound: Bool) -> Bound? {
         negotiation = begun
         let (owner, isOpening) = (begun.negotiation.owner, begun.negotiation.scheme.needsAnswer)

@@ -67,7 +67,8 @@ final class LoadCache: Sendable {
         return use.isNone || isBypassed ? nil : question
     }
 
-    /// Returns the matching entries; `nil` if a file must be read, or the program's code called, to find them.
+    /// Returns the entries that match the request; `nil` if finding them requires reading a file or calling the
+    /// program's code.
     func knownEntries(_ question: CacheQuestion) -> [CacheEntry]? {
         guard cache.isPlain else { return nil }
         guard let key = question.key else { return [] }
@@ -158,15 +159,16 @@ final class LoadCache: Sendable {
             storagePolicy: cached.storagePolicy)
     }
 
-    /// The step that delivers the stored response, because the server has confirmed it or because it replaces an error.
-    /// If the stored response cannot answer the request, the step fails the load.
+    /// The next step if the load uses the stored response, because the server has confirmed it, or in place of an
+    /// error. The step delivers this response. If this response cannot answer the request, the step fails the load.
     var confirmed: Step? {
         let state = state.withLock { $0 }
         guard let entry = state.validated ?? state.fallback, let question = state.question else { return nil }
         return delivery(of: entry, question, isValidated: state.isConfirmed).map { .deliver($0) } ?? .fail
     }
 
-    /// Whether the stored response may be delivered although the server could not be reached, because both sides permit it (RFC 5861 §4).
+    /// Whether the stored response may be delivered although the server could not be reached: the request or this
+    /// response permits it, and neither forbids it (RFC 5861 §4).
     var permitsStale: Bool {
         let state = state.withLock { $0 }
         guard let stored = (state.validated ?? state.fallback)?.head, let question = state.question else {
@@ -178,7 +180,8 @@ final class LoadCache: Sendable {
     /// Makes the load store no response, because it delivers a stored response.
     func storedRedirectFound() { state.withLock { state in state.question = nil } }
 
-    /// Validates a stale response that is delivered meanwhile (RFC 5861 §3). One load validates for all loads.
+    /// Validates a stale response in the background, while the load delivers it (RFC 5861 §3). One such validation
+    /// serves all loads that use the response.
     func validate(_ entry: CacheEntry, _ value: HTTPRequestValue, over network: HTTPNetwork) {
         let request = attempt.request
         guard cache.isPlain, let key,
@@ -193,7 +196,7 @@ final class LoadCache: Sendable {
     /// Updates the cache with a response head.
     func judge(_ head: HTTPResponseHead) -> LoadMachine.Verdict {
         let now = CacheExchange.now
-        // Copying all values would cost more than the usual case needs.
+        // Copy only these values out of the state. Copying all of them would cost more than most responses need.
         let (question, entry, fallback, requestTime) = state.withLock { state in
             state.responseTime = now
             return (state.question, state.validated, state.fallback, state.requestTime)

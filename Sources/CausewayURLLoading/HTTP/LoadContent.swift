@@ -5,17 +5,18 @@ struct LoadContent: Sendable {
     /// The destination of the next piece of content.
     enum Destination: Sendable {
         case task
-        /// A decoder that must first be created for this response. Its output is split if there are parts.
+        /// A decoder that must first be created for this response. Its output is split if the content is
+        /// `multipart/x-mixed-replace`.
         case newDecoder(HTTPURLResponse, ReplacingParts?)
         /// A decoder, to which the piece was already passed.
         case decoder(DecodedContent)
         case parts(ReplacingParts)
     }
 
-    /// The held response's content that has not been delivered.
+    /// The content that was held back together with its response and has not been delivered.
     private(set) var held: [Data] = []
     private(set) var decoder: DecodedContent?
-    /// The decoder for content whose parts replace each other; `nil` for other content.
+    /// The decoder for `multipart/x-mixed-replace` content, whose parts replace each other; `nil` for other content.
     private(set) var parts: ReplacingParts?
 
     /// Whether received content waits to be decoded.
@@ -38,7 +39,7 @@ struct LoadContent: Sendable {
 
     mutating func hold(_ piece: Data) { held.append(piece) }
 
-    /// Removes and returns the held content.
+    /// Removes and returns the content that was held back.
     mutating func takeHeld() -> [Data] {
         defer { held = [] }
         return held
@@ -50,7 +51,7 @@ struct LoadContent: Sendable {
 
     mutating func decoderMade(_ decoder: DecodedContent) { self.decoder = decoder }
 
-    /// Discards the decoder and the held content, because the load has ended.
+    /// Discards the decoder and the content that was held back, because the load has ended.
     mutating func end() {
         decoder = nil
         held = []

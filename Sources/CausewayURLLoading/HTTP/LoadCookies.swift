@@ -46,7 +46,8 @@ struct LoadCookies {
 
     /// Adds the stored cookies, unless the program has set the `Cookie` field.
     ///
-    /// - Parameter target: The target of the program's request; `nil` if an upload may have another target.
+    /// - Parameter target: The target of the program's request; `nil` if a resumable upload may send the request to
+    ///   another target.
     func add(from source: Source, to value: inout HTTPRequestValue, _ target: RequestTarget?) {
         guard let storage = sent, let url = request.values.url, !value.fields.contains("Cookie"),
             let text = fieldValue(source, storage, url, target?.cookieKey ?? .init(value.origin, value.target))

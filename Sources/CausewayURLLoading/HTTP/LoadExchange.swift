@@ -5,22 +5,24 @@ internal import Foundation
 
 /// The current exchange of a load with the server.
 struct LoadExchange: Sendable {
-    /// Values that the load no longer needs after an exchange or a part of it. They are released without the lock.
+    /// Values that the load no longer needs after an exchange, or after a part of an exchange. They are released while
+    /// no lock is held.
     struct End: Sendable {
         /// The request to cancel; `nil` if the exchange has ended.
         var handle: HTTPRequestHandle?
-        /// The origin whose connection challenges the load no longer receives; `nil` if the connection is not secure.
+        /// A secure origin whose connections pass no more challenges to the load; `nil` if there is none.
         var secureOrigin: HTTPOrigin?
     }
 
-    /// The request's handle, known before the first event; `nil` when the response can no longer be stopped.
+    /// The engine's handle for controlling the request. It is known before the first event, and `nil` when the response
+    /// can no longer be stopped.
     private(set) var handle: HTTPRequestHandle?
     /// The engine. The reference keeps the connections open if the session replaces its engine during the exchange.
     private var engine: HTTPEngine?
     private(set) var body: (any HTTPBodySource)?
     private(set) var origin = HTTPOrigin(isSecure: false, host: "")
     private(set) var response: HTTPURLResponse?
-    /// Whether the held response's connection carried an earlier request.
+    /// Whether the connection of the response that is held back carried an earlier request.
     private(set) var isReused = false
     /// The time at which the exchange began; `nil` if the exchange uses no proxy.
     private(set) var proxyStart: Duration?
@@ -49,7 +51,7 @@ struct LoadExchange: Sendable {
 
     mutating func responded(_ response: HTTPURLResponse) { self.response = response }
 
-    /// Records whether the held response's connection carried an earlier request.
+    /// Records whether the connection of a response that is held back carried an earlier request.
     mutating func held(isReused: Bool) { self.isReused = isReused }
 
     /// Records why the exchange is about to be ended early.
@@ -63,10 +65,11 @@ struct LoadExchange: Sendable {
         if failure == nil { failure = reason }
     }
 
-    /// Removes and returns the handle, to cancel the request.
+    /// Removes and returns the request's handle, so that the caller can cancel the request.
     mutating func takeHandle() -> HTTPRequestHandle? { handle.take() }
 
-    /// Ends the exchange. Copying all values would cost more than most of the load.
+    /// Ends the exchange. Only the values to release are returned, because copying the whole exchange would cost more
+    /// than most of the load's other work.
     mutating func end() -> End {
         let end = End(handle: handle.take(), secureOrigin: secureOrigin)
         engine = nil

@@ -3,7 +3,7 @@ internal import CausewayProtocols
 internal import CausewayWire
 internal import Foundation
 
-/// How a load handles a held redirect (RFC 9110 §15.4).
+/// How a load handles a redirect response before it is delivered (RFC 9110 §15.4).
 enum LoadRedirect {
     /// The redirect response is delivered to the program.
     case deliver
@@ -21,7 +21,7 @@ enum LoadRedirect {
         }
         let old = RedirectableRequest(
             method: values.method, target: target, fields: values.fields, hasContent: values.body != .none)
-        // The task counts the redirects, so the chain needs no limit.
+        // The task counts the redirects, so this chain of redirects needs no limit.
         var chain = RedirectChain(limit: .max)
         switch chain.answered(status: response.statusCode, fields: response.fields, to: old) {
         case .deliver: self = .deliver
@@ -54,8 +54,8 @@ enum LoadRedirect {
 
 extension LoadFailure {
     fileprivate init(_ refusal: RedirectRefusal) {
-        // State the type of `cause`: without the type, `.downgrade` would also name a refusal, and the initializer
-        // would recurse.
+        // The type of `cause` is stated, because `RedirectRefusal` also has a case `.downgrade`. Without the type, the
+        // compiler would use that case, and the initializer would call itself.
         let cause: Cause =
             switch refusal {
             case .tooMany: .tooManyRedirects

@@ -11,7 +11,7 @@ struct LoadRequests {
     /// An accepted credential that a request carries before the server asks for it.
     enum Reuse {
         case inField(of: ProtectionSpace)
-        /// The request uses connections that belong to the credential.
+        /// The request uses connections that are authenticated with the credential and are used only with it.
         case onBoundConnections(of: BoundConnections.Owner)
     }
 
@@ -141,8 +141,8 @@ struct LoadRequests {
 
     /// Returns the content for the engine.
     ///
-    /// - Parameter isOpening: Whether the request carries the first message of a handshake. The server always refuses
-    ///   it, so it has no content.
+    /// - Parameter isOpening: Whether the request carries the first message of an authentication with several messages.
+    ///   Such a request has no content, because the server always refuses the request.
     func makeBody(isOpening: Bool = false) throws(LoadFailure) -> HTTPRequestBody {
         if isOpening { return hasContent ? .data(Data()) : .none }
         guard let offset = nextOffset else { return .none }
@@ -161,7 +161,7 @@ struct LoadRequests {
         }
         switch values.body {
         case .none:
-            // Without a length, a server cannot know that these methods have no content (RFC 9110 §8.6).
+            // Without a length, a server cannot know that a POST, PUT or PATCH request has no content (RFC 9110 §8.6).
             switch values.method {
             case "POST", "PUT", "PATCH": return .data(Data())
             default: return .none

@@ -1,9 +1,10 @@
 internal import CausewayHTTP
 internal import CausewayHTTPProtocols
 
-/// The values that a load's events return: work that the driver performs after it has released the lock.
+/// The return values of the methods that report events to a load's state. They contain work that the caller does after
+/// it has released the lock.
 extension LoadState {
-    /// The work that most events return. The driver releases `end` first, and then performs `action`.
+    /// The work after most events. The caller first releases the values in `end`, and then performs `action`.
     struct Step: Sendable {
         var action: LoadMachine.Action
         var end: LoadExchange.End
@@ -14,11 +15,11 @@ extension LoadState {
         }
     }
 
-    /// The next step with a prepared request.
+    /// The next step after a request was prepared.
     enum Preparation: Equatable, Sendable {
         /// Start the exchange.
         case start
-        /// Acquire a lease for this owner's connections, and prepare the request again.
+        /// Acquire the right to use connections of this owner (a lease), and prepare the request again.
         case lease(BoundConnections.Owner)
         /// Send nothing, because the load has ended or another exchange is running.
         case unwanted
@@ -28,10 +29,10 @@ extension LoadState {
     struct Arrival: Sendable {
         /// The action for the response; `.none` if the head arrived too late.
         var action: LoadMachine.Action
-        /// The action that reports that the load no longer waits for connectivity; `.none` if it did not wait.
+        /// An action to report that the load has stopped waiting for connectivity; `.none` if it did not wait.
         var path: LoadMachine.Action
-        /// The request to cancel if its response is discarded, and the origin whose challenges the load no longer
-        /// receives, because the connection is established.
+        /// Contains the request to cancel if its response is discarded. Also contains the origin of the connection: the
+        /// connection is established, so it passes no more challenges to the load.
         var end = LoadExchange.End()
         /// Whether a credential has been sent.
         var usesCredential = false
@@ -40,7 +41,8 @@ extension LoadState {
     /// The values to release when the load ends.
     struct End: Sendable {
         var exchange: LoadExchange.End
-        /// The load's use of connections that belong to one credential. The use ends when this value is released.
+        /// The load's use of connections that are authenticated with one credential. Other loads can use these
+        /// connections after this value was released.
         var bound: LoadAccess.Bound?
     }
 

@@ -4,18 +4,19 @@ internal import CausewayProtocols
 internal import CausewayWire
 internal import Foundation
 
-/// The state of a load over HTTP: its machine, and the values that change together with the machine.
+/// The state of a load over HTTP: a ``LoadMachine``, and the values that change together with it.
 ///
-/// The methods are events and queries. The driver calls them under its lock, and performs the returned work without the
-/// lock. An event that arrives too late, because the load has ended or continues in another way, changes nothing. Only
-/// the metrics read a clock.
+/// A method either reports an event or returns a part of the state. The loader calls the methods while it holds a lock.
+/// After it has released the lock, it does the work that the methods have returned. An event that arrives too late,
+/// because the load has ended or continues in another way, changes nothing. Only the metrics read a clock.
 struct LoadState: Sendable {
     /// The connection's handover to a stream task.
     private enum HandOver: Sendable {
         case none
         /// The completion receives the connection, or `nil` if the load ends without a handover.
         case requested(@Sendable (HTTPUpgradedStream?) -> Void)
-        /// The end of the load was reported, or a stored response answers the request.
+        /// A handover is no longer possible: the end of the load was reported, or a stored response answers the
+        /// request.
         case over
     }
 
@@ -36,18 +37,19 @@ struct LoadState: Sendable {
     // MARK: Questions
 
     var hasEnded: Bool { machine.hasEnded }
-    /// The request's handle; `nil` when the response can no longer be stopped.
+    /// The engine's handle for controlling the request; `nil` when the response can no longer be stopped.
     var handle: HTTPRequestHandle? { exchange.handle }
     var origin: HTTPOrigin { exchange.origin }
     /// The exchange's response; `nil` before its head, and after the load has ended.
     var response: HTTPURLResponse? { exchange.response }
-    /// The held response until the decision whether another request follows it; `nil` at other times.
+    /// The response that is held back while it is undecided whether another request follows it; `nil` if there is no
+    /// such response.
     var undecidedResponse: HTTPURLResponse? { machine.isDeciding ? exchange.response : nil }
-    /// Whether the held response's connection carried an earlier request.
+    /// Whether the connection of the response that is held back carried an earlier request.
     var isReused: Bool { exchange.isReused }
-    /// The content of the held response; `nil` while more content can arrive.
+    /// The complete content of the response that is held back; `nil` while more content can arrive.
     var completeHeldContent: [Data]? { machine.isHeldResponseOver ? content.held : nil }
-    /// Whether the content has parts that replace each other.
+    /// Whether the content is `multipart/x-mixed-replace`, whose parts replace each other.
     var hasParts: Bool { content.parts != nil }
 
     /// The origin and the start time of an exchange that uses a proxy; `nil` for other exchanges.
@@ -83,23 +85,23 @@ struct LoadState: Sendable {
         return .start
     }
 
-    /// Stores the handle of the started exchange. If the load has ended, does not store the handle, and the caller must
-    /// cancel the request.
+    /// Stores the engine's handle for the request that was started. If the load has ended, does not store the handle;
+    /// the caller must then cancel the request.
     mutating func exchangeStarted(_ handle: HTTPRequestHandle) { if !machine.hasEnded { exchange.started(handle) } }
 
-    /// Stores a lease, and returns the connections that the next request must use. If the load has ended, stores
-    /// nothing and returns `nil`.
+    /// Stores the right to use connections of a credential (a lease), and returns the connections that the next request
+    /// must use. If the load has ended, stores nothing and returns `nil`.
     mutating func leaseAcquired(_ lease: BoundLease) -> ConnectionBinding? {
         guard !machine.hasEnded else { return nil }
         access.bound?.lease = lease
         return access.bound?.binding
     }
 
-    /// Ends the transaction of the previous exchange, because another exchange follows. Begins the metrics of the next
-    /// transaction.
+    /// Ends the metrics of the previous exchange, because another exchange follows, and begins the metrics of the next
+    /// one.
     ///
-    /// - Returns: The metrics of the ended transaction, and whether the next request carries the first message of a
-    ///   handshake. `nil` if the load has ended.
+    /// - Returns: The metrics of the previous exchange, and whether the next request carries the first message of an
+    ///   authentication with several messages. `nil` if the load has ended.
     mutating func transactionEnded(_ request: URLRequest) -> (record: TransactionRecord?, isOpening: Bool)? {
         guard !machine.hasEnded else { return nil }
         let ended = transactionMeasured()
@@ -125,8 +127,8 @@ struct LoadState: Sendable {
         return pathFound()
     }
 
-    /// Reports that the exchange must not wait for connectivity. Returns the handle to cancel; `nil` if the exchange
-    /// has ended.
+    /// Reports that the exchange must not wait for connectivity. Returns the request's handle, with which the caller
+    /// cancels the request; `nil` if the exchange has ended.
     mutating func waitRefused(_ reason: HTTPFailure) -> HTTPRequestHandle? {
         guard let handle = exchange.handle else { return nil }
         exchange.refused(reason)
@@ -137,7 +139,8 @@ struct LoadState: Sendable {
 
     /// Reports a final response head.
     ///
-    /// - Parameter parts: The decoder for content whose parts replace each other; `nil` for other content.
+    /// - Parameter parts: The decoder for `multipart/x-mixed-replace` content, whose parts replace each other; `nil`
+    ///   for other content.
     mutating func headArrived(
         _ head: HTTPResponseHead, _ response: HTTPURLResponse, _ connection: HTTPConnectionInformation,
         _ verdict: LoadMachine.Verdict, parts: ReplacingParts? = nil
@@ -168,9 +171,10 @@ struct LoadState: Sendable {
         return (path, exchange.upgradeKey)
     }
 
-    /// Reports content. Content that must be held is stored in the same call, so that later content cannot overtake it.
+    /// Reports content. Content that must be held back is stored in the same call, so that later content cannot
+    /// overtake it.
     ///
-    /// - Returns: The destination if the content is delivered now, otherwise the action.
+    /// - Returns: The destination, if the content is delivered now; otherwise the action to perform.
     mutating func contentArrived(_ piece: Data) -> (destination: LoadContent.Destination?, action: LoadMachine.Action) {
         record?.counts.responseBody += Int64(piece.count)
         let action = machine.contentArrived(piece.count)
@@ -192,14 +196,14 @@ struct LoadState: Sendable {
 
     // MARK: Delivery
 
-    /// Removes and returns the held content. If there is none, later content is delivered directly, and the step says
-    /// how the load goes on.
+    /// Removes and returns the content that was held back. If there is none, later content is delivered directly, and
+    /// `step` is the load's next step.
     mutating func heldContentTaken() -> (pieces: [Data], step: Step) {
         guard content.held.isEmpty else { return (content.takeHeld(), Step(.none)) }
         return ([], Step(machine.heldContentTaken()))
     }
 
-    /// Returns the destination of held content.
+    /// Returns the destination of content that was held back.
     func destination(ofHeld piece: Data, in response: HTTPURLResponse) -> LoadContent.Destination {
         content.destination(of: piece, in: response)
     }
@@ -214,9 +218,11 @@ struct LoadState: Sendable {
 
     /// Reports the task's demand for content.
     ///
-    /// - Parameter applied: The reading state that the caller has set last; `nil` if the caller has set none.
-    /// - Returns: The running exchange's handle, and the reading state to set; `nil` if nothing changes. The caller
-    ///   repeats the call until it returns `nil`, because another thread can change the state meanwhile.
+    /// - Parameter applied: Whether the caller last made the connection read; `nil` if the caller has not changed this
+    ///   yet.
+    /// - Returns: The request's handle, and whether the connection must read; `nil` if nothing changes. The caller
+    ///   applies the result and calls again until it is `nil`, because another thread can change the demand at the same
+    ///   time.
     mutating func demandChanged(wantsBytes: Bool, applied: Bool?) -> (handle: HTTPRequestHandle, reads: Bool)? {
         guard let handle = exchange.handle else { return nil }
         let isWanted = wantsBytes && !content.hasBacklog
@@ -231,14 +237,14 @@ struct LoadState: Sendable {
 
     mutating func answered(_ question: LoadMachine.Question) -> Bool { machine.answered(question) }
 
-    /// Reports the decision to repeat the request. The handle is taken in the same call, because later it could already
-    /// belong to the next exchange.
+    /// Reports the decision to repeat the request. The request's handle is taken in the same call, because in a later
+    /// call it could already be the handle of the next exchange.
     mutating func repetitionChosen() -> Step {
         let action = machine.repetitionChosen()
         return Step(action, LoadExchange.End(handle: action == .cancelExchange ? exchange.takeHandle() : nil))
     }
 
-    /// Reports the decision to deliver the held response, because no request follows it.
+    /// Reports the decision to deliver the response that was held back, because no request follows it.
     mutating func deliveryChosen() -> Step { Step(machine.deliveryChosen()) }
 
     /// Reports that the request of a failed exchange can be repeated with a credential. The load receives no connection
@@ -247,9 +253,10 @@ struct LoadState: Sendable {
         Step(machine.recoveryFound(), LoadExchange.End(secureOrigin: exchange.secureOrigin))
     }
 
-    /// Reports that the connection of a handshake closed between two messages.
+    /// Reports that the connection closed between two messages of an authentication.
     ///
-    /// - Returns: The negotiation to begin again; `nil` if the exchange failed for another reason, or too often.
+    /// - Returns: The negotiation to begin again, and the next step; `nil` if the exchange failed for another reason,
+    ///   or too often.
     mutating func handshakeBroke() -> (negotiation: LoadAccess.Negotiation, step: Step)? {
         guard let negotiation = access.negotiation, access.bound?.handshake.exchangeFailed() == true else { return nil }
         let step = recoveryFound()
@@ -259,7 +266,8 @@ struct LoadState: Sendable {
 
     // MARK: Stored responses
 
-    /// Reports a stored response that answers the request. Returns the values to release; `nil` if it comes too late.
+    /// Reports a stored response that answers the request. Returns the values to release; `nil` if this response comes
+    /// too late.
     mutating func storedResponseFound(_ replay: DataLoader) -> End? {
         guard let released = end(machine.storedResponseFound()) else { return nil }
         self.replay = replay
@@ -268,7 +276,8 @@ struct LoadState: Sendable {
         return released
     }
 
-    /// Reports a stored redirect, which is held like a redirect from the server. Returns `false` if it comes too late.
+    /// Reports a redirect response from the cache. Like a redirect from the server, it is held back until it is decided
+    /// whether to follow it. Returns `false` if it comes too late.
     mutating func storedRedirectFound(_ response: HTTPURLResponse, _ data: Data) -> Bool {
         guard case .decide = machine.storedRedirectFound() else { return false }
         exchange.responded(response)
@@ -281,8 +290,8 @@ struct LoadState: Sendable {
 
     // MARK: Uploads
 
-    /// Reports a response during an upload. The upload decides under the load's lock, so that its answer and the load's
-    /// step agree.
+    /// Reports a response during an upload. The upload decides while the load's lock is held, so that the upload's
+    /// decision agrees with the load's next step.
     mutating func uploadAnswered(
         _ head: HTTPResponseHead, _ upload: RunningUpload
     ) -> (answer: RunningUpload.Step, step: Step) {
@@ -332,7 +341,8 @@ struct LoadState: Sendable {
         (end(machine.loadEnded()), challenges, replay.take())
     }
 
-    /// Ends the load with a response that arrived in one piece; `nil` if the load had already ended.
+    /// Ends the load with a response that arrived in one piece. Returns the load's final values; `nil` if the load had
+    /// already ended.
     mutating func wholeResponseArrived(_ count: Int) -> Conclusion? {
         exchange.over()
         record?.counts.responseBody += Int64(count)
@@ -343,7 +353,7 @@ struct LoadState: Sendable {
         return conclusion
     }
 
-    /// Ends the load; `nil` if it had already ended.
+    /// Ends the load. Returns its final values; `nil` if it had already ended.
     mutating func concluded() -> Conclusion? {
         end(machine.loadEnded()).map { Conclusion(end: $0, record: record) }
     }
@@ -360,10 +370,11 @@ struct LoadState: Sendable {
 
     // MARK: Handover
 
-    /// Requests the connection in the middle of the response.
+    /// Requests the connection itself, before the response has ended.
     ///
-    /// - Returns: Whether the completion will be called, and the handle that requests the connection. Without a handle,
-    ///   another thread is about to report the end of the load, which calls the completion.
+    /// - Returns: Whether the completion will be called, and the request's handle, with which the caller requests the
+    ///   connection from the engine. Without a handle, another thread is about to report the end of the load, and then
+    ///   calls the completion.
     mutating func handOverRequested(
         _ completion: @escaping @Sendable (HTTPUpgradedStream?) -> Void
     ) -> (isAccepted: Bool, handle: HTTPRequestHandle?) {

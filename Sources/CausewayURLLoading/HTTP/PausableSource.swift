@@ -17,8 +17,8 @@ protocol BodyReader: Sendable {
 /// streams.
 final class PausableSource: HTTPBodySource {
     private struct State {
-        /// The load attempt; `nil` after the end. The source must not hold a task's last reference, because a
-        /// connection can hold the connection's lock while it releases a source.
+        /// The load attempt; `nil` after the end. The source must not hold a task's last reference: a connection can
+        /// release the source while it holds its own lock, and a task must not be released under that lock.
         var attempt: LoadAttempt?
         var isStopped = false
         /// The completion for the next chunk, while the task is suspended.

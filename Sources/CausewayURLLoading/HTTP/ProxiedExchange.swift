@@ -34,7 +34,8 @@ struct ProxiedExchange: Sendable {
         return head.status == 407 || !head.fields.contains("WWW-Authenticate") && refusedProxy != nil
     }
 
-    /// Handles a held response from a proxy that demands a credential. Without a credential, the response is delivered.
+    /// Handles a response in which a proxy demands a credential, before the response is delivered. Without a
+    /// credential, the response is delivered.
     func challenged(_ response: HTTPURLResponse) {
         guard let proxy = refusedProxy else { return load.deliverHeld() }
         let obstacle = load.network.obstacle(of: proxy)

@@ -24,7 +24,7 @@ struct ProxyAccess: Sendable {
 
     /// Decides how to handle a proxy's refusal.
     ///
-    /// - Parameter schemes: The connection schemes that can be answered.
+    /// - Parameter schemes: The schemes that authenticate a whole connection and can be answered.
     mutating func next(after proxy: RefusedProxy, schemes: ConnectionSchemes) -> Step {
         accepted = nil
         // The proxy has not received the credential: it closed the connection after its refusal, or the connection

@@ -99,8 +99,8 @@ extension ProxyUser {
         }
     }
 
-    /// Connects again with the first token of a connection scheme (RFC 4559 §4.2). Later connections create their own
-    /// first token.
+    /// Connects again with the first token of a scheme that authenticates a whole connection (RFC 4559 §4.2). Later
+    /// connections create their own first token.
     ///
     /// - Parameter fallback: Called if there is no token, for example because the user has no Kerberos ticket.
     private func negotiate(

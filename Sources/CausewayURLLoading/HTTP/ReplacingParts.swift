@@ -10,7 +10,8 @@ final class ReplacingParts: Sendable {
     let status: Int
     private let decoder: LockedValue<MultipartDecoder>
 
-    /// Returns `nil` if the content has another type, or if the outlet takes the content unsplit.
+    /// Returns `nil` if the content has another type, or if the task needs the content as a whole, for example in a
+    /// file.
     init?(_ head: HTTPResponseHead, for outlet: TaskPlan.Outlet) {
         switch outlet {
         case .delegate, .handler: break

@@ -4,7 +4,7 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayWire
 
-/// The URL components that a request needs. It is a class, so that requests to one URL share it.
+/// The URL components that a request needs. This type is a class, so that requests to the same URL share one object.
 final class RequestTarget: Sendable {
     /// The URL.
     let text: String

@@ -22,8 +22,8 @@ final class RunningUpload: Sendable {
     private let state: LockedValue<ResumableUpload>
 
     /// Returns the resumable upload for an upload task: an earlier upload that the task continues, or a new upload. A
-    /// program can select the draft version with the field `Upload-Draft-Interop-Version`. Returns `nil` if there is no
-    /// content, or if the program sends the draft's other fields.
+    /// program can select a version of the draft for resumable uploads with the field `Upload-Draft-Interop-Version`.
+    /// Returns `nil` if there is no content, or if the program itself sends other fields of this draft.
     init?(of attempt: LoadAttempt) {
         let (task, values) = (attempt.task, attempt.request.values)
         guard !task.plan.source.isOfRequest else { return nil }

@@ -11,7 +11,8 @@ protocol ChallengedLoad: Challenged, AskingLoad {
     var request: URLRequest { get }
     /// The origin of the current exchange.
     var origin: HTTPOrigin { get }
-    /// The held response until the decision whether another request follows it; `nil` at other times.
+    /// The response that is held back while it is undecided whether another request follows it; `nil` if there is no
+    /// such response.
     var undecidedResponse: HTTPURLResponse? { get }
     /// The request that a Digest answer covers, and its URL; `nil` if the request is not valid.
     var digestRequest: (DigestRequest, URIReference)? { get }
@@ -19,13 +20,13 @@ protocol ChallengedLoad: Challenged, AskingLoad {
     func withAccess<Result: Sendable>(_ body: (inout LoadAccess) -> Result) -> Result
     /// Sends the request again after the current exchange ends.
     func sendAgain()
-    /// Delivers the held response, because no request follows it.
+    /// Delivers the response that was held back, because no request follows it.
     func deliverHeld()
     func fail(_ failure: LoadFailure)
 }
 
-/// Handles a held 401 response: asks the program for a credential, one challenge at a time. Then sends the request
-/// again, or delivers the response.
+/// Handles a 401 response before it is delivered: asks the program for a credential, one challenge at a time. Then
+/// sends the request again, or delivers the response.
 struct ServerChallenge: Sendable {
     private typealias Offers = ArraySlice<AuthenticationAttempts.Offer>
 
@@ -34,9 +35,10 @@ struct ServerChallenge: Sendable {
 
     private var network: HTTPNetwork { load.network }
 
-    /// Handles the response.
+    /// Handles the 401 response.
     ///
-    /// - Parameter isOver: Whether a negotiation with several messages is over, so that a message in the response needs no answer.
+    /// - Parameter isOver: Whether an authentication with several messages is over. The server's message in the
+    ///   response then needs no answer.
     func answer(isOver: Bool = false) {
         let values = response.fields.values(of: "WWW-Authenticate")
         let (schemes, origin) = (network.connectionSchemes(of: values), load.origin)
@@ -66,7 +68,7 @@ struct ServerChallenge: Sendable {
 
     /// Handles a response that refuses the user after a complete negotiation: asks the program for another credential.
     private func negotiationEnded() {
-        // The program may have ended the load meanwhile.
+        // The program may have ended the load during the negotiation.
         guard let response = load.undecidedResponse else { return }
         load.withAccess { access in
             access.credentials.negotiationEnded(in: access.negotiation?.negotiation.offer.space)
@@ -94,8 +96,8 @@ struct ServerChallenge: Sendable {
         }
     }
 
-    /// Asks for a credential for a connection scheme. If the program has no credential, or the scheme makes no message,
-    /// offers the next challenge.
+    /// Asks for a credential for a scheme that authenticates a whole connection. Offers the next challenge if the
+    /// program has no credential, or if no first message can be made with it.
     private func negotiate(_ scheme: ConnectionScheme, _ offers: Offers, _ space: URLProtectionSpace) {
         guard let offer = offers.first else { return load.deliverHeld() }
         let next: @Sendable () -> Void = { self.offer(offers.dropFirst()) }
@@ -120,8 +122,8 @@ struct ServerChallenge: Sendable {
 
     // MARK: The program's answer
 
-    /// Asks the program for a credential. Only the program's first answer has an effect, whether it goes to the sender
-    /// or to the completion handler.
+    /// Asks the program for a credential. Only the program's first answer has an effect, whether the program calls the
+    /// challenge's sender or the completion handler.
     ///
     /// - Parameter then: Receives the answer and the credential for default handling.
     private func ask(

@@ -16,7 +16,7 @@ struct ServerNegotiation: Sendable {
 
     var owner: BoundConnections.Owner { BoundConnections.Owner(space: offer.space, credential: credential) }
 
-    /// Sends the request again with the first message.
+    /// Begins the authentication: sends the request again with the client's first message.
     ///
     /// - Parameters:
     ///   - isBound: Whether to use a connection bound to the credential. NTLM always does.
@@ -38,13 +38,14 @@ struct ServerNegotiation: Sendable {
         step(context, nil, for: load, otherwise: fallback)
     }
 
-    /// Sends the request again with the answer to a server message. If the message needs no answer, the user is authenticated but lacks
-    /// permission.
+    /// Continues the authentication: sends the request again with the answer to the server's message. If the message
+    /// needs no answer, the user is authenticated but lacks permission.
     ///
     /// - Parameters:
-    ///   - renewed: The challenge with the message.
+    ///   - renewed: The challenge that contains the server's message.
     ///   - ended: Called if the message needs no answer.
-    ///   - refused: Called if the negotiation cannot start over on a separate connection.
+    ///   - refused: Called if the challenge contains no message, or if the negotiation cannot start over on a separate
+    ///     connection.
     static func resume(
         with renewed: AuthenticationAttempts.Offer, for load: any ChallengedLoad,
         whenEnded ended: @escaping @Sendable () -> Void, whenRefused refused: @escaping @Sendable () -> Void

@@ -59,7 +59,8 @@ struct StoredAnswer: Sendable {
         hold(http, cached.data)
     }
 
-    /// Holds a stored redirect as if it had arrived, so that the program decides about it.
+    /// Holds back a stored redirect response, and lets the program decide whether to follow the redirect, as for a
+    /// redirect from the server.
     private func hold(_ response: HTTPURLResponse, _ content: Data) {
         guard load.withState({ $0.storedRedirectFound(response, content) }) else { return }
         cache.storedRedirectFound()

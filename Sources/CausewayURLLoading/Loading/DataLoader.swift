@@ -9,7 +9,7 @@ internal import Foundation
 final class DataLoader: Loader {
     private enum Phase {
         case ready, started, responded
-        /// A thread reports the content.
+        /// A thread is reporting the content to the task.
         case delivering
         case ended
     }
@@ -56,7 +56,8 @@ final class DataLoader: Loader {
         guard move(from: .ready, to: .started) else { return }
         attempt.report(.measured(record))
         attempt.report(.response(response, .notAllowed))
-        // Only now may another thread that resumes the task deliver the content: the response must come first.
+        // Another thread that resumes the task can deliver the content, but the response must be reported first. So
+        // allow this only now.
         if move(from: .started, to: .responded) { demandChanged() }
     }
 
@@ -64,8 +65,8 @@ final class DataLoader: Loader {
         if attempt.wantsBytes, move(from: .responded, to: .delivering) { reportContent() }
     }
 
-    /// Delivers the content after the response. The task becomes a stream, so the content is delivered even if the task
-    /// wants none now. The completion is called after the content and the end were reported.
+    /// Delivers the content after the response, because the data task becomes a stream task. So the content is
+    /// delivered even if the task wants none now. The completion is called after the content and the end were reported.
     func deliver(then completion: @escaping @Sendable () -> Void) {
         let phase = progress.withLock { progress -> Phase in
             let phase = progress.phase

@@ -65,15 +65,15 @@ enum LoadEvent: Sendable {
     case switched(HTTPURLResponse, HTTPUpgradedStream)
     /// The content is complete.
     case finished
-    /// A whole response for a completion handler, with the exchange for the cache if the response may be stored. The
-    /// load has ended.
+    /// A whole response for a completion handler. If the cache may store the response, the request's fields and times
+    /// for the cache are included. The load has ended.
     indirect case whole(HTTPURLResponse, Data, CacheExchange?)
     case failed(any Error)
 
     /// Whether the event is a whole response.
     var isWhole: Bool { if case .whole = self { true } else { false } }
 
-    /// The memory cost of the event while it waits in the mailbox, in bytes, in addition to its content.
+    /// The memory cost of the event while it waits in the task's message queue, in bytes, in addition to its content.
     var waitingCost: Int { if case .response = self { TaskCore.responseCost } else { 0 } }
 }
 

@@ -35,7 +35,8 @@ final class ProtocolLoader: Loader {
         }
     }
 
-    /// Does nothing: a `URLProtocol` object cannot be paused. Its content is buffered meanwhile.
+    /// Does nothing, because a `URLProtocol` object cannot be paused. Its content is buffered while the task wants
+    /// none.
     func demandChanged() {}
 
     func stop() {

@@ -38,8 +38,8 @@ public import Foundation
     private var redirects = 0
 
     /// Creates metrics without transactions, for subclasses with an initializer of their own.
-    // This is the only designated initializer, as on Apple platforms. Only then can the initializers of subclasses
-    // leave out `super.init()`.
+    // This is the only designated initializer, as on Apple platforms. If there were another, the initializers of
+    // subclasses could not leave out `super.init()`.
     public override init() { super.init() }
 
     convenience init(transactions: [URLSessionTaskTransactionMetrics], interval: DateInterval, redirectCount: Int) {

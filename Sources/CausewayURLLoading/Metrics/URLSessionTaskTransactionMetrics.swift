@@ -9,8 +9,8 @@ public import Foundation
     private var record: TransactionRecord
 
     /// Creates metrics for a request without a URL, for subclasses with an initializer of their own. This is the only
-    /// designated initializer, as on Apple platforms. Only then can the initializers of subclasses leave out
-    /// `super.init()`.
+    /// designated initializer, as on Apple platforms. If there were another, the initializers of subclasses could not
+    /// leave out `super.init()`.
     public override init() {
         record = TransactionRecord(request: URLRequest(values: NSURLRequest().values))
         super.init()

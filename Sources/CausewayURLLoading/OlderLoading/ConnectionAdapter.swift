@@ -72,7 +72,8 @@ final class ConnectionAdapter: NSObject, DeferringDelegate, @unchecked Sendable 
 
     func receive(_ data: Data, of task: URLSessionDataTask, taken: @escaping @Sendable () -> Void) {
         events.add { [connection] delegate in
-            // `taken` is called first, because the delegate can run its run loop to receive more content.
+            // Call `taken` first, so that the content no longer counts as undelivered. The delegate method may run the
+            // run loop to receive more content, and undelivered content can pause the load.
             taken()
             (delegate as? any NSURLConnectionDataDelegate)?.connection(connection, didReceive: data)
         }

@@ -97,8 +97,9 @@ final class ConnectionEvents<Delegate>: Sendable {
         queue?.addOperation { [self] in run() }
     }
 
-    /// Runs callbacks until none is pending. While one thread runs callbacks, the others leave their callbacks to it.
-    /// If a callback runs its thread's run loop, the callbacks after it are delivered inside that callback.
+    /// Runs callbacks until none is pending. Only one thread at a time runs callbacks, including those that other
+    /// threads have added. A callback can run the run loop of its thread. The next callbacks are then delivered during
+    /// that callback.
     private func run() {
         let current = ObjectIdentifier(Thread.current)
         let outer = state.withLock { $0.runner }
@@ -106,7 +107,8 @@ final class ConnectionEvents<Delegate>: Sendable {
         while let (event, delegate) = next(for: current, isNested: outer != nil) { event(delegate.value) }
     }
 
-    /// Returns the next callback. If there is none, returns `nil`, and another thread may run callbacks.
+    /// Returns the next callback. If there is none, returns `nil`. Unless an outer callback on this thread is still
+    /// running, other threads can then run callbacks.
     private func next(for thread: ObjectIdentifier, isNested: Bool) -> (Event, Unchecked<Delegate>)? {
         state.withLock { state in
             guard state.runner == nil || state.runner == thread else { return nil }

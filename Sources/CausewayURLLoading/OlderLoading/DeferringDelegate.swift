@@ -3,7 +3,8 @@ internal import Foundation
 /// The delegate of a data task that loads for `NSURLConnection` or `NSURLDownload`. It calls the program's delegate
 /// later, in a run loop or on a queue.
 protocol DeferringDelegate: URLSessionDataDelegate {
-    /// Receives content, in place of the method with the same arguments.
+    /// Receives content. Called in place of the `URLSessionDataDelegate` method for content,
+    /// `urlSession(_:dataTask:didReceive:)`.
     ///
     /// - Parameters:
     ///   - data: The content.

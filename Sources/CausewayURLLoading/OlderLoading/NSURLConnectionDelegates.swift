@@ -8,15 +8,16 @@ public import Foundation
     func connection(_ connection: NSURLConnection, didFailWithError error: any Error)
     /// Returns whether stored credentials may be used. The default is `true`.
     func connectionShouldUseCredentialStorage(_ connection: NSURLConnection) -> Bool
-    /// Asks the delegate to respond to a challenge by calling a method of its sender. The default implementation uses
-    /// the two older methods for a protection space and for a challenge.
+    /// Asks the delegate to respond to a challenge by calling a method of the challenge's sender. The default
+    /// implementation calls ``connection(_:didReceive:)-(_,URLAuthenticationChallenge)`` if
+    /// ``connection(_:canAuthenticateAgainstProtectionSpace:)`` returns `true`; otherwise it requests default handling.
     func connection(_ connection: NSURLConnection, willSendRequestFor challenge: URLAuthenticationChallenge)
     /// Returns whether ``connection(_:didReceive:)-(_,URLAuthenticationChallenge)`` handles challenges for a protection space. The default
     /// is `false`.
     func connection(
         _ connection: NSURLConnection, canAuthenticateAgainstProtectionSpace protectionSpace: URLProtectionSpace
     ) -> Bool
-    /// Asks the delegate to respond to a challenge by calling a method of its sender.
+    /// Asks the delegate to respond to a challenge by calling a method of the challenge's sender.
     func connection(_ connection: NSURLConnection, didReceive challenge: URLAuthenticationChallenge)
     /// Reports a cancelled challenge, which needs no response. This method is never called.
     func connection(_ connection: NSURLConnection, didCancel challenge: URLAuthenticationChallenge)
@@ -29,7 +30,8 @@ extension NSURLConnectionDelegate {
     /// Default implementation: returns `true`.
     public func connectionShouldUseCredentialStorage(_ connection: NSURLConnection) -> Bool { true }
 
-    /// Default implementation: calls the two older methods for a protection space and for a challenge.
+    /// Default implementation: calls ``connection(_:didReceive:)-(_,URLAuthenticationChallenge)`` if
+    /// ``connection(_:canAuthenticateAgainstProtectionSpace:)`` returns `true`; otherwise requests default handling.
     public func connection(_ connection: NSURLConnection, willSendRequestFor challenge: URLAuthenticationChallenge) {
         if self.connection(connection, canAuthenticateAgainstProtectionSpace: challenge.protectionSpace) {
             self.connection(connection, didReceive: challenge)

@@ -14,7 +14,7 @@ public import Foundation
     func download(
         _ connection: NSURLDownload, canAuthenticateAgainstProtectionSpace protectionSpace: URLProtectionSpace
     ) -> Bool
-    /// Asks the delegate to respond to a challenge by calling a method of its sender.
+    /// Asks the delegate to respond to a challenge by calling a method of the challenge's sender.
     func download(_ download: NSURLDownload, didReceive challenge: URLAuthenticationChallenge)
     /// Reports a cancelled challenge, which needs no response. This method is never called.
     func download(_ download: NSURLDownload, didCancel challenge: URLAuthenticationChallenge)

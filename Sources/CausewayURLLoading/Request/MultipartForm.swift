@@ -83,8 +83,8 @@ public struct MultipartForm: Sendable {
         parts.append((MultipartPart(name: name, filename: fileName, mediaType: type), .file(file)))
     }
 
-    /// Returns a media type unchanged; `nil` if the text is not a media type. Otherwise a text could inject header
-    /// fields or parts.
+    /// Returns a media type unchanged; `nil` if the text is not a media type. Without this check, a text could inject
+    /// header fields or parts.
     private static func mediaType(_ text: String?) -> String? {
         guard let text, MediaType(parsing: text) != nil, text.utf8.allSatisfy(HTTPCharacters.isFieldValue) else {
             return nil

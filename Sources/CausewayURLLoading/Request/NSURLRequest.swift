@@ -4,11 +4,13 @@ internal import CausewayWire
 
 /// An immutable request: a URL, header fields, a body, and the policies for loading it.
 ///
-/// New programs use the structure ``URLRequest``. Convert between the two types with `as`; the conversion keeps ``URLProtocol`` properties.
+/// New programs use the structure ``URLRequest``. Convert between the two types with `as`; the conversion keeps
+/// ``URLProtocol`` properties.
 ///
 /// Counterpart: macOS 10.2, iOS 2.
-// SAFETY: `values` changes only in `NSMutableURLRequest`. As on Apple platforms, such an object must be used on one thread at a time. Tasks
-// copy the values when they are created; `RequestTests` changes a request after that.
+// SAFETY: `values` changes only in `NSMutableURLRequest`. As on Apple platforms, such an object must be used on one
+// thread at a time. Tasks copy the values when they are created. `RequestTests` changes a mutable request after it was
+// copied.
 @preconcurrency open class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying, @unchecked Sendable {
     var values: RequestValues
 

@@ -3,7 +3,8 @@ internal import CausewayWire
 /// Line ends in header fields. A line end folds a value if a space or tab follows the line end (RFC 9112 §5.2). Any
 /// other line end, and a zero byte, could add other fields to the request.
 extension RequestValues {
-    /// Returns whether a field can be set: its name contains no CR, LF or NUL, and its value only in folds.
+    /// Returns whether a field can be set. The name must contain no CR, LF or NUL. The value may contain CR and LF only
+    /// in folds, which are line ends followed by a space or tab, and no NUL.
     static func canSet(_ value: some StringProtocol, _ name: some StringProtocol) -> Bool {
         guard !name.utf8.contains(where: isLineBreak) else { return false }
         guard value.utf8.contains(where: isLineBreak) else { return true }
@@ -28,7 +29,7 @@ extension RequestValues {
         var rest = value
         while let start = rest.firstIndex(of: 0x0D), let end = endOfFold(in: rest, at: start) {
             result += rest[..<start]
-            // White space before the line end belongs to the fold.
+            // Remove the white space before a folded line end, because it belongs to the fold.
             while let last = result.last, HTTPCharacters.isSpace(last) { result.removeLast() }
             result.append(0x20)
             rest = rest[end...].drop(while: HTTPCharacters.isSpace)

@@ -2,8 +2,9 @@ internal import Causeway
 internal import CausewayWire
 public import Foundation
 
-/// Stores a ``URLRequest``'s values, so that a copy of the structure only retains one reference. SAFETY: `values`
-/// changes only while one structure refers to the box (`isKnownUniquelyReferenced`). `RequestTests` changes copies.
+/// Stores the values of a ``URLRequest``, so that copying the structure only retains one reference. SAFETY: `values`
+/// changes only while a single structure refers to this object (`isKnownUniquelyReferenced`). `RequestTests` tests this
+/// with changes to copies.
 private final class RequestBox: @unchecked Sendable {
     var values: RequestValues
 
@@ -39,7 +40,7 @@ public struct URLRequest: ReferenceConvertible, Hashable, Sendable {
 
     init(values: consuming RequestValues) { box = RequestBox(values) }
 
-    /// The values. Reading one value does not copy the others.
+    /// The properties of the request. Reading one property does not copy the others.
     var values: RequestValues { _read { yield box.values } }
 
     /// Changes the values in place if no other structure shares them.

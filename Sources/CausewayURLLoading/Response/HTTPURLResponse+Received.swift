@@ -16,7 +16,8 @@ extension HTTPURLResponse {
             isDecoded: ContentDecoding.isNeeded(for: head.fields))
     }
 
-    /// Whether the content extends from the head to the end of the connection (RFC 9112 §6.3). Such a response can become a stream.
+    /// Whether the content extends from the head to the end of the connection (RFC 9112 §6.3). The task of such a
+    /// response can become a stream task.
     var endsWithConnection: Bool {
         versionText.hasPrefix("HTTP/1.") && !isContentDecoded && statusCode != 204 && statusCode != 304
             && !fields.contains("Content-Length") && !fields.contains("Transfer-Encoding")

@@ -39,8 +39,8 @@ final class CallBatch: Sendable {
         if schedules { schedule() }
     }
 
-    /// Adds an operation to the queue. On an event loop's thread, this happens after all events of the loop's batch, so
-    /// that the operation runs the callbacks of all these events.
+    /// Adds an operation to the queue. On an event loop's thread, the operation is added after all events that the loop
+    /// handles in its current round, so that it runs the callbacks of all these events.
     private func schedule() {
         HTTPEngine.resumeTask { [self] in queue.addOperation { [self] in run() } }
     }

@@ -3,7 +3,8 @@
 /// A thread that posts to an idle mailbox handles its messages; other threads only append messages. The mailbox is put
 /// on hold while the task waits for a delegate's response: messages then stay in the queue.
 struct Mailbox<Message: Sendable>: Sendable {
-    /// Identifies a hold, so that a late release of an earlier hold has no effect.
+    /// Identifies a period in which no messages are handled (a hold). With it, a late release of an earlier hold has no
+    /// effect.
     struct Hold: Equatable, Sendable {
         fileprivate var number: Int
     }
@@ -31,8 +32,8 @@ struct Mailbox<Message: Sendable>: Sendable {
         return true
     }
 
-    /// Ends a claim of ``claimIfIdle()`` without handling the messages that were posted meanwhile. Returns whether
-    /// another thread must drain the mailbox.
+    /// Ends the exclusive access that ``claimIfIdle()`` gave, without handling the messages that were posted since
+    /// then. Returns whether another thread must handle these messages.
     mutating func endClaim() -> Bool {
         isDraining = false
         return claim()

@@ -82,7 +82,7 @@ final class SessionCore: Sendable {
         return classes.count != builtIn.count || zip(classes, builtIn).contains { $0 != $1 }
     }
 
-    /// Whether the program's classes may load requests.
+    /// Whether `URLProtocol` classes of the program may load requests.
     var hasProgramProtocols: Bool { hasOwnProtocols || isShared && !ProtocolRegistry.registered.isEmpty }
 
     /// The delegate; `nil` after the session has become invalid.
@@ -131,9 +131,9 @@ final class SessionCore: Sendable {
         if !isValid { core.cancel() }
     }
 
-    /// Retains a task that continues earlier work: a stored task, or the task that a data task becomes. If the session
-    /// is finishing its tasks, it also finishes this task. Cancels the task if the session is being cancelled, and does
-    /// not retain it if the session has ended. Returns whether the task continues.
+    /// Retains a task that continues earlier work: a stored task, or the task that a data task becomes. A session that
+    /// finishes its tasks also finishes this task. If the session is being cancelled, the task is cancelled. If the
+    /// session has ended, the task is not retained. Returns whether the task continues.
     @discardableResult
     func addContinuing(_ task: URLSessionTask) -> Bool {
         guard let core = task.core else { return false }

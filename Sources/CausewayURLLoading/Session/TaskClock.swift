@@ -10,7 +10,8 @@ struct TaskClock: Sendable {
         static let suspension = Pauses(rawValue: 1)
         /// The task waits for a response of the program.
         static let question = Pauses(rawValue: 2)
-        /// The task waits for a network, or for its turn in a background session.
+        /// The task waits for a network. Or the task belongs to a background session and waits until the session starts
+        /// it.
         static let waiting = Pauses(rawValue: 4)
     }
 
@@ -53,7 +54,7 @@ struct TaskClock: Sendable {
         if lastActivity != nil { lastActivity = now }
     }
 
-    /// Stops the idle timeout until the reason has ended.
+    /// Stops the idle timeout for a reason. It stays stopped until ``goOn(after:at:)`` is called for this reason.
     mutating func pause(for reason: Pauses) { pauses.insert(reason) }
 
     /// Restarts the idle timeout, because a reason has ended. The timeout stays stopped while other reasons remain.
@@ -72,7 +73,8 @@ struct TaskClock: Sendable {
     }
 
     private static func duration(_ seconds: TimeInterval) -> Duration {
-        // The limit is longer than any process runs, and small enough that sums do not overflow `Duration`.
+        // A timeout is at most 1e10 seconds. This is longer than any process runs, and small enough that sums do not
+        // overflow `Duration`.
         .seconds(min(max(seconds, 0), 1e10))
     }
 }

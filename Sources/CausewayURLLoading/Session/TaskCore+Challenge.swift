@@ -19,7 +19,7 @@ extension TaskCore {
     func ask(_ challenge: URLAuthenticationChallenge, _ answer: @escaping ChallengeAnswer) {
         let candidates = delegates
         let hold = hold()
-        // A delegate answers with its completion handler or with the sender.
+        // A delegate answers by calling its completion handler or the challenge's sender.
         let once = ChallengeOnce { [self] disposition, credential in
             release(hold) { [self] in
                 answer(disposition, credential)

@@ -104,7 +104,7 @@ extension TaskCore {
         case decided(URLRequest?)
     }
 
-    /// Asks the delegates in order. The mailbox is on hold until one responds.
+    /// Asks the delegates in order. The task handles no messages until a delegate responds.
     func ask<Receiver: Sendable, Answer: Sendable>(
         _ question: DelegateQuestion<Receiver, Answer>, _ candidates: [Receiver], fallback: Answer,
         then: @escaping @Sendable (Answer) -> Void

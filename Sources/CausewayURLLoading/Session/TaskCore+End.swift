@@ -207,8 +207,8 @@ extension TaskCore {
         let core = session.core.makeCore(
             session, request, TaskPlan(source: plan.source, outlet: .file(nil)), isStored: false)
         let download = URLSessionDownloadTask(core: core)
-        // The loader reports events meanwhile. Both tasks change at once, so that each event reaches one of them, in
-        // order.
+        // The loader can report events during the conversion. Both tasks change while the data task's lock is held, so
+        // that each event reaches one of them, in order.
         let hold = state.withLock { state -> Mailbox<TaskMessage>.Hold in
             let messages = state.mailbox.takeAll()
             let hold = core.adopt(state, messages)
@@ -236,7 +236,8 @@ extension TaskCore {
         }
     }
 
-    /// Takes over a data task's load and returns a hold of the mailbox. The caller holds the data task's lock.
+    /// Takes over a data task's load. Returns a hold: the download task handles no messages until it is released. The
+    /// caller holds the data task's lock.
     ///
     /// - Parameters:
     ///   - old: The data task's state.
@@ -247,7 +248,8 @@ extension TaskCore {
         let hold = state.withLock { state -> Mailbox<TaskMessage>.Hold in
             state.life.begin(continuing: old.life)
             state.clock.begin(at: now, resourceLimit: limit)
-            // As during every hold, the idle timeout is stopped until the delegate has been called.
+            // The idle timeout is stopped until the delegate has been called, because the task handles no messages
+            // until then.
             state.clock.pause(for: .question)
             if old.life.suspensions > 0 { state.clock.pause(for: .suspension) }
             state.load = old.load

@@ -121,7 +121,8 @@ extension TaskCore {
     private func received(_ response: HTTPURLResponse, _ data: Data, _ exchange: CacheExchange?) {
         if isLeftToProgram(response) { return finish(LoadFailure(.cancelled)) }
         let expected = response.expectedContentLength
-        // The loader passes an exchange only if the content length that the server stated fits into the cache.
+        // `exchange` contains the request's values for the cache. The loader passes it only if the content length that
+        // the server stated fits into the cache.
         let isStorable = exchange != nil && (expected == data.count || data.count <= session.core.maximumCachedSize)
         let hasProgress = state.withLock { state in
             state.load.loader = nil
@@ -176,8 +177,8 @@ extension TaskCore {
             // The delegate declined the redirect: the redirect response is the final response.
             if let decline = redirect.decline { return decline() }
             received(response, .notAllowed)
-            // The message runs after the delegate has decided about the response, if the delegate implements the method
-            // for that.
+            // The delegate may implement the method that decides about a response. This message is then handled after
+            // the decision.
             if state.withLock({ $0.mailbox.post(.run { [self] in loaderFinished() }) }) { drainLater() }
         }
     }

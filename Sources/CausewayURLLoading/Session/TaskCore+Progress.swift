@@ -23,7 +23,7 @@ extension TaskCore: TaskProgress.Target {
         }
         let moved = counts.sent + counts.received
         if counts.expectedToSend >= 0, counts.expectedToReceive > 0 {
-            // A server can state any length.
+            // A server can state any content length, so the sum can overflow.
             let (expected, isTooLarge) = counts.expectedToSend.addingReportingOverflow(counts.expectedToReceive)
             progress.totalUnitCount = max(isTooLarge ? .max : expected, moved)
         }

@@ -105,7 +105,7 @@ extension TaskCore {
         if isMeasured { noteTransaction(canonical) }
         do throws(LoadFailure) {
             let loader = try loader(type, isBuiltIn, task, cached, attempt)
-            // If the task was cancelled in the meantime, its loader is not started.
+            // If the task was cancelled while the loader was created, the loader is not started.
             let isWanted = state.withLock { state in
                 guard !state.life.isOver, !state.outcome.hasEnded else { return false }
                 state.load.loader = loader

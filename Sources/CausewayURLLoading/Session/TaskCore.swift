@@ -9,8 +9,9 @@ internal import Foundation
 final class TaskCore: Sendable {
     /// The maximum number of undelivered bytes before the loader must pause.
     static let maximumPending = 64 * 1024
-    /// The memory cost of a response that waits in the mailbox, in bytes. It counts as undelivered content, so that a
-    /// server cannot fill the memory with parts that have no content.
+    /// The memory cost in bytes of a response that waits in the task's message queue. It counts as undelivered content.
+    /// Otherwise a server could fill the memory with many empty parts of `multipart/x-mixed-replace` content, because
+    /// each part begins with a response.
     static let responseCost = 512
 
     let identifier: Int
@@ -93,12 +94,14 @@ final class TaskCore: Sendable {
             if startsHere, state.mailbox.claimIfIdle() { return (consequence, isFirst, true, false) }
             return (consequence, isFirst, false, state.mailbox.post(.begin))
         }
-        // A task that is suspended before it has begun can begin again.
+        // If a task is suspended before it has begun, its next resumption has the consequence `begin` again. Observers
+        // are notified only the first time.
         if consequence == .begin, isFirst { notifyObserversOfStart() }
         if consequence != .none { plan.transfer?.noteSuspension(of: self) }
         if beginsHere {
             begin(at: now)
-            // Messages that arrived meanwhile can write files, and the program's thread must not wait for that.
+            // Messages that arrived while the task began can cause writes to a file. The program's thread must not wait
+            // for these writes, so another thread handles the messages.
             if !writesFiles { drain() } else if state.withLock({ $0.mailbox.endClaim() }) { drainLater() }
         }
         if mustDrain { drainLater() }
@@ -149,7 +152,8 @@ final class TaskCore: Sendable {
             guard !state.life.isOver else { return (true, false, false) }
             if case .data(let data) = event { state.counts.pending += data.count }
             if let now { state.clock.noteActivity(at: now) } else { state.clock.endIdle() }
-            // An event that this thread handles at once is not posted. No other attempt can begin before it is handled.
+            // If this thread can handle the event at once, the event is not put into the message queue. Other threads
+            // handle no messages until this event has been handled, so no other load attempt can begin before.
             if isHandledHere, state.mailbox.claimIfIdle() { return (true, true, false) }
             state.counts.pending += event.waitingCost
             return (true, false, state.mailbox.post(.load(event, attempt)))
@@ -160,7 +164,8 @@ final class TaskCore: Sendable {
         if isNext || mustDrain { drain() }
     }
 
-    /// Passes an event to the download task that has taken over the attempt. The loader had looked up this task before.
+    /// Passes an event to the download task that has taken over the load. The loader sent the event to this data task
+    /// because it had looked up the task before the takeover.
     private func forward(_ event: LoadEvent, from attempt: LoadAttempt) {
         let owner = attempt.task
         if owner !== self { owner.receive(event, from: attempt) }
@@ -243,7 +248,7 @@ final class TaskCore: Sendable {
         }
     }
 
-    /// Puts the mailbox on hold until the program responds. The idle timeout is paused meanwhile.
+    /// Holds back all messages until the program responds. The idle timeout is paused during this time.
     func hold() -> Mailbox<TaskMessage>.Hold {
         state.withLock { state in
             state.clock.pause(for: .question)
@@ -251,13 +256,15 @@ final class TaskCore: Sendable {
         }
     }
 
-    /// Releases a hold after the program has responded. Can be called from any thread. A late call has no effect.
+    /// Ends a hold after the program has responded: the task handles `next`, and then the messages that were held back.
+    /// Can be called from any thread. A late call has no effect.
     func release(_ hold: Mailbox<TaskMessage>.Hold, _ next: @escaping @Sendable () -> Void) {
         let now = MonotonicTime.now
         let mustDrain = state.withLock { state in
             guard !state.life.isOver else { return false }
             let mustDrain = state.mailbox.release(hold, with: .run(next))
-            // A late call does not end a later hold.
+            // If this call is late, the messages may already be held back for another question. The idle timeout then
+            // stays paused.
             if !state.mailbox.isOnHold { state.clock.goOn(after: .question, at: now) }
             return mustDrain
         }

@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// A task's progress. When this progress, or a parent progress, is paused, resumed or cancelled, the call acts on the
-/// task before it returns.
+/// A task's progress. If the program pauses, resumes or cancels this progress or a parent progress, the task is
+/// suspended, resumed or cancelled before that call returns.
 ///
-/// `Progress` handlers are not used: they run later on a concurrent queue, so that a pause could take effect after a later resumption.
-/// SAFETY: `Progress` is thread-safe, and the target is set once.
+/// `Progress` handlers are not used: they run later on a concurrent queue, so that a pause could take effect after a
+/// later resumption. SAFETY: `Progress` is thread-safe, and the target is set once.
 final class TaskProgress: Progress, @unchecked Sendable {
     /// The object that a progress controls.
     protocol Target: AnyObject, Sendable {

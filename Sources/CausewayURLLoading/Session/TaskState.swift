@@ -91,7 +91,8 @@ struct TaskState: Sendable {
             if collected.isEmpty { collected = data } else { collected.append(data) }
         }
 
-        /// Keeps content for the cache, in place, while it fits. The first piece is not copied.
+        /// Keeps content for the cache. Discards all of it if it becomes longer than the cache permits. The first piece
+        /// is not copied, and later pieces are appended in place.
         mutating func keepForCache(_ data: Data) {
             guard let count = forCache?.count, !data.isEmpty else { return }
             if count + data.count > cacheLimit {

@@ -58,8 +58,9 @@ public import Foundation
     /// The response to ``currentRequest``; `nil` until it arrives.
     open var response: URLResponse? { core?.state.withLock { $0.content.response } }
 
-    /// The task-specific delegate, which background session tasks do not have. It is called before the session's
-    /// delegate and is retained until the task completes. The task that replaces a data task takes it over.
+    /// The task-specific delegate. Background session tasks do not have one. The session calls this delegate before its
+    /// own delegate, and this delegate is retained until the task completes. If another task replaces a data task, the
+    /// new task takes over the delegate.
     ///
     /// Counterpart: macOS 12, iOS 15.
     open var delegate: (any URLSessionTaskDelegate)? {

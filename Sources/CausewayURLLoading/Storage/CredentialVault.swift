@@ -13,7 +13,8 @@ struct CredentialVault: Sendable {
     enum Place: Sendable {
         /// Only the file is used, because the user has chosen this.
         case file
-        /// The file is used because no service was found, unless credentials are already in the service.
+        /// The file is used because no Secret Service was found. If the file says that the credentials are in the
+        /// service, they are neither read nor written.
         case fileWithoutService
         case service(SecretServicePlace)
     }

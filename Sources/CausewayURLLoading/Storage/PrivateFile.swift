@@ -27,8 +27,8 @@ struct PrivateFile: Sendable {
         directory.removeAbandoned(directory.list() ?? [])
         let isWritten = directory.whileLocked(name + ".lock") { () -> Bool in
             let old = content(in: directory)
-            // A file can exist that cannot be read now, for example because no descriptor is free. It is not treated as
-            // empty, because the change would then replace all its content.
+            // A file may exist although it cannot be read now, for example because no descriptor is free. Do not treat
+            // it as empty: the new content would then replace all its content.
             if old == nil, let size = directory.size(of: name), size <= Self.maximumByteCount { return false }
             return directory.replace(name, with: [change(old ?? [])], isSynchronized: true)
         }

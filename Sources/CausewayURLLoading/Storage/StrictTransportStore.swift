@@ -14,7 +14,7 @@ final class StrictTransportStore: Sendable {
 
     private struct State {
         var hosts: StrictTransportHosts
-        /// Whether the file, if any, has been read.
+        /// Whether the store's file has been read. Always `true` for a store without a file.
         var isLoaded: Bool
     }
 

@@ -18,7 +18,8 @@ final class StreamChallenges: Sendable {
         self.rejected = rejected
     }
 
-    /// Sets the verification and challenge blocks, which ask the program.
+    /// Sets the blocks that verify the server's certificates and supply a client identity. These blocks ask the
+    /// program.
     func install(in options: sec_protocol_options_t) {
         let queue = core.session.core.work
         sec_protocol_options_set_verify_block(

@@ -13,7 +13,7 @@ final class StreamChannel: Loader {
     enum Origin: Sendable {
         /// An endpoint to connect to, its port, and the name that TLS authenticates.
         case endpoint(NWEndpoint, name: String, port: UInt16)
-        /// A response's connection.
+        /// The connection on which an HTTP response arrived. `unread` contains bytes that were already received.
         case response(any ByteStream, unread: Data)
         /// No connection: the task failed before it began.
         case nowhere
@@ -88,7 +88,7 @@ final class StreamChannel: Loader {
         repeat {
             isRunning = core.isRunning
             apply { $0.setPaused(!isRunning, at: $1) }
-            // Another thread may have suspended or resumed the task meanwhile.
+            // Another thread may have suspended or resumed the task since the loop read its state.
         } while core.isRunning != isRunning
     }
 

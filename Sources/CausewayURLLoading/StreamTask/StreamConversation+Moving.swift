@@ -148,8 +148,8 @@ extension StreamConversation {
         output.failure ?? LoadFailure(.connectionLost, underlying: NWError.posix(.EPIPE))
     }
 
-    /// Starts the first batch's connection change if all operations before it are complete. Returns whether later
-    /// operations can continue at once.
+    /// Starts TLS or the conversion to streams, if this is the next operation and all operations before it are
+    /// complete. Returns whether later operations can continue at once.
     private mutating func changeConnection() -> Bool {
         let batch = batches[0]
         guard let change = batch.change, batch.reads.isEmpty, batch.writes.isEmpty, !output.isSending else {

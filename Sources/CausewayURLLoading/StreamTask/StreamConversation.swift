@@ -6,8 +6,9 @@ internal import Foundation
 /// actions go out.
 ///
 /// Reads run in call order, and so do writes. One read and one write can run at the same time. The start of TLS and the
-/// conversion to streams wait for all earlier operations, and later operations wait for them. The task ends after
-/// ``Action/end(_:)``, or for another reason, such as a cancellation. In all cases the owner calls ``end(_:)``.
+/// conversion to streams begin after all earlier operations, and later operations begin after them. The task ends after
+/// ``Action/end(_:)``, or for another reason, such as a cancellation. In all cases, ``StreamChannel`` calls
+/// ``end(_:)``.
 struct StreamConversation: Sendable {
     enum Action: Sendable {
         /// Receive at most this number of bytes, and report the result with ``arrived(_:at:)``.
@@ -53,7 +54,7 @@ struct StreamConversation: Sendable {
         var isAtEnd = false
         /// Whether the program has closed the receiving side.
         var isClosed = false
-        /// Whether the end was delivered to a read.
+        /// Whether a read has reported the end of the peer's data.
         var wasEndRead = false
         /// The error for all later reads.
         var failure: LoadFailure?
@@ -61,8 +62,9 @@ struct StreamConversation: Sendable {
         /// Removes bytes that were read.
         mutating func removeFirst(_ count: Int) {
             buffer = buffer.dropFirst(count)
-            // A slice keeps the memory of removed bytes, which would grow while the buffer never becomes empty. The
-            // slice is copied when it is not longer than the removed bytes, so each byte is copied once on average.
+            // A slice keeps the memory of removed bytes. Without a copy, this memory would grow as long as the buffer
+            // never becomes empty. The slice is copied when it is not longer than the removed bytes, so each byte is
+            // copied once on average.
             if buffer.startIndex >= buffer.count { buffer = Data(buffer) }
         }
     }
@@ -229,8 +231,9 @@ struct StreamConversation: Sendable {
         if !batches[0].writes.isEmpty { body(&batches[0].writes[0].limit) }
     }
 
-    /// Starts the time limits of the current operations. If an operation has exceeded its limit, its direction fails:
-    /// otherwise bytes that arrive later could be mistaken for the answer to another operation.
+    /// Starts the time limits of the current operations. If a read has exceeded its limit, this read and all later
+    /// reads fail; the same applies to writes. Otherwise bytes that arrive later could be mistaken for the answer to
+    /// another operation.
     mutating func checkLimits(at now: Duration) {
         guard phase != .ended, !isPaused else { return }
         forLimits { $0.run(at: now) }

@@ -9,11 +9,12 @@ struct OperationLimit: Sendable {
 
     /// - Parameter seconds: The limit in seconds; 0 for none.
     init(_ seconds: TimeInterval) {
-        // The limit is longer than any process runs, and small enough that sums do not overflow.
+        // A time limit is at most 1e10 seconds. This is longer than any process runs, and small enough that sums do not
+        // overflow.
         rest = seconds > 0 ? .seconds(min(seconds, 1e10)) : nil
     }
 
-    /// Starts or continues the limit.
+    /// Starts the time of the limit, or lets it continue after a pause.
     mutating func run(at now: Duration) {
         guard deadline == nil, let rest else { return }
         deadline = now + rest
@@ -62,9 +63,11 @@ struct StreamWrite: Sendable {
     var sent = 0
 }
 
-/// The operations before a change of the whole connection. The reads and the writes run independently of each other.
+/// The reads and writes before the next start of TLS or conversion to streams. The reads and the writes run
+/// independently of each other.
 struct StreamBatch: Sendable {
-    /// A change of the whole connection, after all earlier operations.
+    /// An operation on the whole connection, after all earlier reads and writes: the start of TLS, or the conversion to
+    /// streams.
     enum Change: Sendable {
         case secure
         case capture

@@ -23,7 +23,7 @@ extension TaskCore {
         finish(LoadFailure(.unsupportedURL, details: [LoadFailure.reasonKey: reason]))
     }
 
-    /// Continues after the loader has passed its connection. All earlier events are then in the mailbox.
+    /// Continues after the loader has passed its connection. All earlier events are then in the task's message queue.
     private func becomeStream(after stream: HTTPUpgradedStream?) {
         var (unread, hasEnded) = (Data(), false)
         for case .load(let event, _) in state.withLock({ state in state.mailbox.takeAll() }) {
@@ -69,7 +69,8 @@ extension TaskCore {
         let hold = core.hold()
         new.resume()
         for _ in 0..<suspensions { new.suspend() }
-        // The new task is added while it is on hold: if the session is being cancelled, the cancellation ends the hold.
+        // The new task is added to the session while its messages are held back. If the session is being cancelled, the
+        // cancellation makes the task handle messages again.
         session.core.addContinuing(new)
         let receivers = delegates.compactMap(\.data)
         calls.add { [self] in

@@ -18,7 +18,7 @@ final class WebSocketChannel: Loader {
         mutating func queueActions() -> Bool { line.move(&conversation.actions) }
     }
 
-    /// The objects that the actions use.
+    /// The objects with which the conversation's actions are performed.
     private struct Owners {
         var stream: HTTPUpgradedStream?
         /// The task; `nil` after its end.
@@ -74,7 +74,7 @@ final class WebSocketChannel: Loader {
         repeat {
             isRunning = core.isRunning
             apply { $0.setPaused(!isRunning) }
-            // Another thread may have suspended or resumed the task meanwhile.
+            // Another thread may have suspended or resumed the task since the loop read its state.
         } while core.isRunning != isRunning
     }
 

@@ -20,8 +20,8 @@ extension WebSocketConversation {
             var handler: SendHandler?
         }
 
-        /// Entries not yet passed to the machine. The machine gets one entry at a time, so that the end of each entry
-        /// in the output is known.
+        /// Messages and control frames that were not yet passed to the ``WebSocketMachine``. It gets them one at a
+        /// time, so that it is known where each of them ends in the bytes to send.
         var waiting: Deque<Entry> = []
         /// Whether the close frame was written. Nothing is sent after it.
         var isClosed = false

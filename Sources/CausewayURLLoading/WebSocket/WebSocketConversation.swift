@@ -8,8 +8,9 @@ internal import Foundation
 /// The state of a WebSocket task's messages and its connection (RFC 6455). Calls from the program and received bytes
 /// come in; actions go out.
 ///
-/// The task ends after ``Action/end(_:)``, or for another reason, such as a cancellation. In all cases the owner calls
-/// ``stop()`` and ``end(_:)``. The connection can stay open a little longer, until the close frames are exchanged.
+/// The task ends after ``Action/end(_:)``, or for another reason, such as a cancellation. In all cases,
+/// ``WebSocketChannel`` calls ``stop()`` and ``end(_:)``. The connection can stay open a little longer, until the close
+/// frames are exchanged.
 struct WebSocketConversation: Sendable {
     typealias Message = URLSessionWebSocketTask.Message
     /// A completion handler of ``URLSessionWebSocketTask/send(_:)`` or of a ping.
@@ -57,7 +58,8 @@ struct WebSocketConversation: Sendable {
     static let defaultMessageLimit = 1 << 20
     /// The number of unread received bytes at which the connection is no longer read.
     static let unreadLimit = 64 << 10
-    /// The limit for bytes that the network has not yet processed. While it is reached, the next frame must wait.
+    /// The number of bytes at which the next frame must wait. It counts bytes that were passed to the network and not
+    /// yet processed.
     static let outputLimit = 128 << 10
     /// The maximum size of one receive or send operation in bytes.
     static let pieceSize = 64 << 10
@@ -180,7 +182,7 @@ struct WebSocketConversation: Sendable {
         endTask(LoadFailure(.cancelled))
     }
 
-    // MARK: Ends
+    // MARK: The end of the task
 
     /// Ends the task, unless it has ended or is about to end.
     mutating func endTask(_ error: (any Error)?) {

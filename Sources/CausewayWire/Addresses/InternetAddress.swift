@@ -76,7 +76,7 @@ package enum InternetAddress: Hashable, Sendable {
     }
 
     private static func agree(_ one: UInt64, _ other: UInt64, bits: Int) -> Bool {
-        // In Swift a shift by the full width yields zero, so the comparison is true if `bits` is 0.
+        // If `bits` is 0, no bits are compared and the result is true: in Swift a shift by the full width yields zero.
         (one ^ other) >> UInt64(64 - bits) == 0
     }
 }

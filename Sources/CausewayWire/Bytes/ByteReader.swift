@@ -22,7 +22,7 @@ package struct ByteReader: ~Escapable {
     /// Creates a reader at the start of `bytes`.
     @_lifetime(copy bytes)
     package init(_ bytes: Span<UInt8>) {
-        // A UInt8 is one initialized byte, so a view of raw bytes cannot expose padding.
+        // The raw bytes of some types include uninitialized padding. UInt8 has no padding, so this view is safe.
         self.init(unsafe bytes.bytes)
     }
 

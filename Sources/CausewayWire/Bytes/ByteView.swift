@@ -79,7 +79,8 @@ public struct ByteView: ~Escapable {
     @inlinable @inline(__always)
     public func u64(_ offset: Int) throws(WireError) -> UInt64 { try loadBigEndian(UInt64.self, offset) }
 
-    /// Returns the byte at `offset`, or 0 if `offset` is outside the view. Use this method only after a check of the range.
+    /// Returns the byte at `offset`. The caller must check the range first, because the result is 0 if `offset` is
+    /// outside the view.
     @inlinable @inline(__always)
     public subscript(offset: Int) -> UInt8 {
         guard offset >= 0, offset < count else { return 0 }

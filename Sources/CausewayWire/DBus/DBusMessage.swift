@@ -24,7 +24,7 @@ package struct DBusMessage: Hashable, Sendable {
     /// The maximum message size that the parser accepts, in bytes. The specification allows 128 times as much, but
     /// replies to this library's queries are far smaller.
     package static let byteLimit = 1 << 20
-    /// The number of bytes at the start of a message that ``byteCount(of:)`` needs.
+    /// The size in bytes of a message's fixed prefix, which ``byteCount(of:)`` needs.
     package static let prefixByteCount = 16
     /// NO_AUTO_START: the bus must not start a program to deliver the message.
     package static let noAutoStart: UInt8 = 2

@@ -26,7 +26,8 @@ extension DNSMessage {
         let additionalCount: UInt16 = try reader.readInteger()
         for _ in 0..<questionCount { questions.append(try DNSQuestion(parsing: &reader, in: message)) }
         var names = KnownNames()
-        // The header counts may exceed the true record count, so limit the memory reserved for them.
+        // The header may state more records than the message contains, so limit the memory that is reserved for
+        // records.
         answers.reserveCapacity(min(Int(answerCount), Self.reservedCount))
         for _ in 0..<answerCount { answers.append(try DNSRecord(parsing: &reader, in: message, &names)) }
         authorities.reserveCapacity(min(Int(authorityCount), Self.reservedCount))
@@ -77,8 +78,8 @@ extension DNSQuestion {
 
 /// The most recently parsed names, by message position.
 ///
-/// Most records point to an earlier name. Records that point to the same name then share one copy. A copy is safe
-/// because the same position in a message always yields the same name.
+/// Most records begin with a pointer to an earlier name. If several records point to one name, the name is parsed once
+/// and the records share it. This is correct because a position in a message always yields the same name.
 struct KnownNames {
     /// The number of names to keep; small because the search is linear. Four names are enough for the host, the
     /// service, the service type, and one more name.

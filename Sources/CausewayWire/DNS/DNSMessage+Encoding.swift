@@ -19,7 +19,8 @@ extension DNSRecordData {
     /// The record data without name compression, to compare simultaneous probes (RFC 6762 §8.2).
     package var canonical: [UInt8] {
         var writer = DNSMessageWriter([], limit: .max)
-        // Drop the record's start: the root name has 1 byte; type, class, TTL and length have 10 bytes.
+        // Drop the message header (12 bytes) and the start of the record (11 bytes): 1 byte for the root name, and 10
+        // bytes for type, class, TTL and length together.
         _ = writer.add(DNSRecord(.root, DNSRecordType(rawValue: 0), timeToLive: 0, self), to: .answer)
         return Array(writer.finish().dropFirst(12 + 11))
     }

@@ -123,7 +123,8 @@ package struct DNSMessageWriter: Sendable {
 
     mutating func write(_ name: DNSName, mayCompress: Bool) {
         guard let first else {
-            // No earlier name exists that a pointer could refer to. A pointer never refers to a root name.
+            // The message has no name yet to which a pointer could refer. Remember this name as the first one, unless
+            // it is the root name: a pointer never refers to a root name.
             if !name.isRoot { first = (name, bytes.count) }
             bytes += name.wire
             return

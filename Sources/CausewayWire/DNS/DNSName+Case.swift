@@ -15,11 +15,12 @@ extension DNSName {
         return DNSName(wire: bytes)
     }
 
-    /// Restores the original case of a name in a response.
+    /// Restores the program's spelling of a name in a response.
     ///
-    /// `sent` is the queried name with random case; `original` is the same name with the case that the program used. If
-    /// this name ends with the same labels as `sent`, including case, these labels get the case of `original`. A
-    /// compressed name in a response points to the question, and therefore has the question's case.
+    /// `original` is the queried name in the case that the program used. `sent` is the same name with random case, as
+    /// it was sent. If the name in the response ends with labels of `sent` in exactly the same case, these labels are
+    /// replaced by the labels of `original`. Names in a response often have the case of `sent`, because a compressed
+    /// name points to the question.
     ///
     /// - Precondition: `sent` and `original` differ only in case.
     package func respelled(as original: DNSName, whereLike sent: DNSName) -> DNSName {

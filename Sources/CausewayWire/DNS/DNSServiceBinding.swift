@@ -78,7 +78,7 @@ package struct DNSServiceBinding: Hashable, Sendable {
         }
     }
 
-    /// Whether an unknown parameter is mandatory, so that the record must not be used (RFC 9460 §8).
+    /// Whether the record declares an unknown parameter mandatory. Such a record must not be used (RFC 9460 §8).
     package var demandsUnknown: Bool {
         chunks(of: 2, .mandatory).contains { Self.number($0) > UInt64(Key.ipv6Hints.rawValue) }
     }

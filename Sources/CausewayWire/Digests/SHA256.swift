@@ -1,8 +1,10 @@
 /// SHA-256 with incremental input (FIPS 180-4 §6.2).
 ///
-/// This implementation is for programs without OpenSSL, which is optional at run time. The package swift-crypto is not
-/// used, because it compiles BoringSSL: a debug build of a small client would take 68 s instead of 42 s. OpenSSL hashes
-/// files if it is installed.
+/// This implementation is for programs without OpenSSL, which is optional at run time. If OpenSSL is installed, files
+/// are hashed with OpenSSL instead.
+///
+/// The package swift-crypto is not used, because it compiles BoringSSL: a debug build of a small client would take 68 s
+/// instead of 42 s.
 package struct SHA256: Sendable {
     /// Digest size in bytes.
     package static let byteCount = 32

@@ -2,7 +2,8 @@
 package struct HPACKFieldBlock: Sendable, Equatable {
     /// The pseudo-header fields (RFC 9113 §8.3): the first fields in the block, whose names begin with a colon.
     package var controlData = FieldSection()
-    /// The other fields in order. Both sections are empty if the block exceeds a limit.
+    /// All fields except the pseudo-header fields, in order. If the block exceeds a limit, both this section and
+    /// ``controlData`` are empty.
     package var fields = FieldSection()
     /// Whether the fields exceed a decoder limit. The dynamic table was updated nevertheless, so later blocks can still
     /// be decoded.
@@ -25,7 +26,8 @@ package struct HPACKDecoder: Sendable {
         package init() {}
     }
 
-    /// The dynamic table size before any setting (RFC 9113 §6.5.2).
+    /// The dynamic table's size limit in bytes, before the SETTINGS_HEADER_TABLE_SIZE setting changes it (RFC 9113
+    /// §6.5.2).
     package static let defaultTableSize = 4096
 
     package var limits: Limits
@@ -111,7 +113,8 @@ package struct HPACKDecoder: Sendable {
         output.endField(start: start, nameCount: nameCount, limits)
     }
 
-    /// Appends an entry's name, or its name and value, from either table (RFC 7541 §2.3.3). Returns the name's length.
+    /// Appends an entry of the static or the dynamic table to `block`: its name and, if `withValue` is true, its value
+    /// (RFC 7541 §2.3.3). Returns the name's length.
     private func appendEntry(
         _ index: Int, withValue: Bool, to block: inout [UInt8], at position: Int
     ) throws(WireError) -> Int {

@@ -8,7 +8,7 @@ struct HPACKStaticTable: Sendable {
         var start: Int
         var nameCount: Int
         var valueCount: Int
-        /// The last index with the same name.
+        /// The highest index of an entry with this entry's name.
         var lastIndex: Int
     }
 

@@ -71,7 +71,7 @@ extension HuffmanCode {
         return count
     }
 
-    /// Returns the next `width` pending bits, padded with ones after the end.
+    /// Returns the next `width` bits of `pending`. If `pending` has fewer bits left, one bits are added at the end.
     @inline(__always)
     private static func front(_ pending: UInt64, _ bits: Int, width: Int) -> UInt64 {
         let mask: UInt64 = 1 << UInt64(width) - 1

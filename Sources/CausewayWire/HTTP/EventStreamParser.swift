@@ -82,7 +82,7 @@ package struct EventStreamParser: Sendable {
         let colon = line.firstIndex(of: UInt8(ascii: ":")) ?? line.endIndex
         var value = line[colon...].dropFirst()
         if value.first == UInt8(ascii: " ") { value.removeFirst() }
-        // A line that begins with a colon is a comment: its name is empty.
+        // A line that begins with a colon is a comment. The text before its colon is empty, so it matches no case.
         switch String(decoding: line[..<colon], as: UTF8.self) {
         case "event": type = Array(value)
         case "data": data += value + [UInt8(ascii: "\n")]

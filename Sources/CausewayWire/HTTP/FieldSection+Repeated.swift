@@ -1,4 +1,4 @@
-/// Fast paths: comparisons with equal sections, and searches for names that most sections do not contain.
+/// Methods that are fast in common cases: two sections are equal, or a section does not contain a rare field name.
 extension FieldSection {
     /// Returns whether both sections have the same bytes and therefore the same encoding. If one section is a copy of
     /// the other, the comparison takes only a few nanoseconds.
@@ -30,7 +30,8 @@ extension FieldSection {
         return count
     }
 
-    /// Whether a field name has one of these lengths. `lengths` is a bit set: bit N stands for length N, below 64.
+    /// Whether any field name in the section has one of these lengths. `lengths` is a bit set: bit N stands for a name
+    /// of N bytes. Names of 64 or more bytes are ignored.
     package func hasName(withLengths lengths: UInt64) -> Bool {
         for entry in entries where entry.nameCount < 64 && lengths & (1 << UInt64(entry.nameCount)) != 0 { return true }
         return false

@@ -30,7 +30,7 @@ package struct FieldSection: Sendable {
         byteCount = 0
     }
 
-    /// Creates a section over `block`, which contains all names and values, without a copy.
+    /// Creates a section that uses `block` as its storage, without a copy. The block contains all names and values.
     ///
     /// - Parameter entries: The field positions, which must be inside `block`.
     init(block: [UInt8], entries: [Entry]) {
@@ -102,7 +102,8 @@ package struct FieldSection: Sendable {
         entries = kept
     }
 
-    /// Stores the remaining entries after field lines with `removed` bytes were removed.
+    /// Replaces the entries by `kept`, after field lines were removed. `removed` is the total size of the removed names
+    /// and values in bytes.
     mutating func replaceEntries(_ kept: [Entry], removed: Int) {
         entries = kept
         byteCount -= removed

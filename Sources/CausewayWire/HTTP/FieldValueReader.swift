@@ -14,7 +14,7 @@ package struct FieldValueReader {
     /// Skips spaces and tabs (RFC 9110 §5.6.3).
     package mutating func skipSpace() { rest = rest.drop(while: HTTPCharacters.isSpace) }
 
-    /// Skips one character if it is the next one. Returns whether it was skipped.
+    /// Skips the next character if it equals `character`. Returns whether it was skipped.
     package mutating func take(_ character: Unicode.Scalar) -> Bool {
         guard let first = rest.first, UInt32(first) == character.value else { return false }
         rest = rest.dropFirst()

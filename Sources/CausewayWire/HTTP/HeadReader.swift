@@ -145,7 +145,7 @@ package struct HeadReader: Equatable, Sendable {
         lineStart = 0
     }
 
-    /// Rejects another protocol's bytes before the first line is complete.
+    /// Rejects a response of another protocol at its first wrong byte, without waiting for the end of the first line.
     private func checkProtocolName() throws(HTTPSyntaxError) {
         guard kind == .response, case .none = startLine else { return }
         guard zip(block, Self.protocolName).allSatisfy(==) else { throw .invalid("HTTP version", at: 0) }

@@ -1,7 +1,7 @@
 /// Decodes a multipart body from pieces of any size (RFC 2046 §5.1).
 ///
-/// The limit for heads also limits the memory, because content is passed on as it arrives. Text before the first part
-/// and after the final part is dropped. Folded fields are rejected, as in HTTP.
+/// Content is passed on as it arrives, so the decoder buffers only the fields of a part, up to their limit. Text before
+/// the first part and after the final part is dropped. Folded fields are rejected, as in HTTP.
 package struct MultipartDecoder: Sendable {
     /// A decoded element.
     package enum Event: Equatable, Sendable {
@@ -43,8 +43,9 @@ package struct MultipartDecoder: Sendable {
     private var state = State.preamble
     /// The number of delimiter bytes that the input's last bytes match.
     private var matched = 2
-    /// The number of matched bytes that were never received. At the start of the body or of a part's content, CRLF
-    /// counts as matched, because the first line may be a delimiter.
+    /// The number of delimiter bytes that count as matched although they are not in the input. A delimiter begins with
+    /// CRLF. At the start of the body or of a part's content, this CRLF counts as matched, because the first line may
+    /// be a delimiter line.
     private var borrowed = 2
     private var head: HeadReader
     private var partCount = 0

@@ -58,7 +58,7 @@ package struct MultipartPart: Equatable, Sendable {
         Array(((isEmpty ? "--" : "\r\n--") + boundary.text + "--\r\n").utf8)
     }
 
-    /// Converts all line ends to CRLF, as browsers send names and values.
+    /// Converts all line ends to CRLF. Browsers do this for the names and values of a form.
     package static func withLineEnds(_ text: String) -> String {
         guard text.utf8.contains(where: { $0 == 0x0A || $0 == 0x0D }) else { return text }
         var result = String.UnicodeScalarView()
@@ -92,8 +92,9 @@ package struct MultipartPart: Equatable, Sendable {
 
     /// Reads a token, or a quoted name.
     ///
-    /// A backslash is an ordinary character, because browsers do not escape it. `\"` is a quoted pair (RFC 9110
-    /// §5.6.4), as other clients send it, only if more text follows and this text does not begin with a semicolon.
+    /// Browsers do not escape a backslash in a quoted name, so a backslash is an ordinary character. Other clients send
+    /// a quotation mark in a name as the quoted pair `\"` (RFC 9110 §5.6.4). `\"` is read as such a pair if more text
+    /// follows, unless that text begins with a semicolon. Otherwise the quotation mark ends the name.
     private static func value(_ reader: inout FieldValueReader) -> String? {
         guard reader.take("\"") else { return reader.token().map(unescaped) }
         var name: [UInt8] = []

@@ -33,7 +33,7 @@ extension HTTP2ErrorCode: CustomStringConvertible {
     }
 }
 
-/// A stream identifier, from 0 for the connection to 2^31-1 (RFC 9113 §5.1.1).
+/// A stream identifier, at most 2^31-1. 0 identifies the connection (RFC 9113 §5.1.1).
 package typealias HTTP2StreamID = UInt32
 
 extension HTTP2StreamID {

@@ -23,7 +23,7 @@ package struct HTTP2FrameFlags: OptionSet, Hashable, Sendable {
 
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The DATA or HEADERS frame ends its side of the stream.
+    /// The sender of the DATA or HEADERS frame ends its direction of the stream.
     package static let endStream = HTTP2FrameFlags(rawValue: 0x01)
     /// The SETTINGS or PING frame acknowledges a peer's frame.
     package static let acknowledgment = HTTP2FrameFlags(rawValue: 0x01)

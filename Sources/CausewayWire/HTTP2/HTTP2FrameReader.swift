@@ -11,7 +11,7 @@ package struct HTTP2DataPiece: Equatable, Sendable {
     package var isFirst = true
     /// Whether the piece ends its frame.
     package var isLast = true
-    /// Whether the frame ends its side of the stream.
+    /// Whether the sender ends its direction of the stream with this frame.
     package var endsStream = false
 }
 
@@ -82,7 +82,8 @@ package struct HTTP2FrameReader: Sendable {
         }
     }
 
-    /// Reads a header and enters the next state. Returns `nil` if more bytes are needed, and an inner `nil` if there is no item yet.
+    /// Reads a frame header and enters the next state. Returns `nil` if more bytes are needed. Returns an inner `nil`
+    /// (`.some(nil)`) if the header was read, but there is no frame or content piece to deliver yet.
     private mutating func readHeader() throws(HTTP2Violation) -> Item?? {
         guard let header = HTTP2FrameHeader(buffer.span) else { return nil }
         guard header.length <= maximumFrameSize else {

@@ -4,7 +4,7 @@ package struct NTLMChallengeMessage: Equatable, Sendable {
     package static let challengeByteCount = 8
 
     package var flags: NTLMFlags
-    /// 8 random bytes.
+    /// The server's challenge: 8 random bytes.
     package var challenge: [UInt8]
     /// The name of the server or its domain, in the character set that `flags` states.
     package var target: [UInt8]

@@ -13,7 +13,8 @@ extension ByteReader {
     mutating func readAttributes(
         _ visit: (_ type: UInt16, _ value: inout ByteReader) throws(WireError) -> Void
     ) throws(WireError) {
-        // Use a separate reader, because padding is relative to the list's start.
+        // Use a separate reader for the attributes, because their padding is relative to the start of the attribute
+        // list.
         var list = try readScope(remaining)
         while !list.isAtEnd {
             let start = list.position

@@ -47,7 +47,7 @@ package struct NetlinkLink: Equatable, Sendable {
     package enum OperationalState: UInt8, Sendable {
         /// The driver does not report the operational state. Many virtual interfaces always have this state, even when they work.
         case unknown = 0
-        /// A component, often hardware, is absent.
+        /// A component of the interface, often hardware, is absent.
         case notPresent = 1
         case down = 2
         /// A lower-layer interface is down.

@@ -25,7 +25,7 @@ package struct NetlinkListing<Value> {
     ///
     /// - Parameters:
     ///   - sequence: The request's sequence number. Messages with other sequence numbers are ignored.
-    ///   - vocabulary: The socket's vocabulary.
+    ///   - vocabulary: The kind of messages on the socket: routing or generic netlink.
     package init(sequence: UInt32, _ vocabulary: NetlinkDecoder.Vocabulary = .routing) {
         self.sequence = sequence
         self.vocabulary = vocabulary

@@ -104,7 +104,7 @@ enum NetlinkType {
     static let error: UInt16 = 2
     static let done: UInt16 = 3
     static let overrun: UInt16 = 4
-    /// Message types below this number have the same meaning in every vocabulary.
+    /// Message types below this number have the same meaning on routing sockets and on generic netlink sockets.
     static let firstOfFamilies: UInt16 = 16
     static let newLink: UInt16 = 16
     static let deleteLink: UInt16 = 17

@@ -1,4 +1,5 @@
-/// An entry's state in the neighbour table: ARP for IPv4, neighbour discovery for IPv6 (`RTM_NEWNEIGH`, rtnetlink(7)).
+/// A neighbour table entry's state (`RTM_NEWNEIGH`, rtnetlink(7)). The table is filled by ARP for IPv4 and by neighbour
+/// discovery for IPv6.
 package struct NetlinkNeighbour: Equatable, Sendable {
     /// The interface index.
     package var interfaceIndex: Int

@@ -18,7 +18,7 @@ package enum NetlinkRequest: Hashable, Sendable {
     case putLinkLocal(IPv4Address, on: Int, isPreferred: Bool)
     /// Removes a link-local IPv4 address from an interface.
     case takeLinkLocal(IPv4Address, from: Int)
-    /// A request to a generic netlink family. Send it only over a socket with the vocabulary for generic netlink.
+    /// A request to a generic netlink family. Send it only over a generic netlink socket.
     case generic(GenericNetlinkRequest)
 
     /// Encodes the request for the kernel.

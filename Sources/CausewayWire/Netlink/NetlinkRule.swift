@@ -86,7 +86,7 @@ extension NetlinkRule {
     init?(parsing body: inout ByteReader) throws(WireError) {
         let start = body.position
         let family = InternetAddress.Family(rawValue: try body.readHostInteger())
-        // Do not validate headers for other families.
+        // Do not check the rest of the header if the family is neither IPv4 nor IPv6.
         guard family.bitWidth > 0 else { return nil }
         let destinationLength: UInt8 = try body.readHostInteger()
         let sourceLength: UInt8 = try body.readHostInteger()
@@ -122,7 +122,7 @@ extension NetlinkRule {
         case 4: target = try value.readHostInteger()
         case 6: priority = try value.readHostInteger()
         case 14:
-            // A value with all bits set means that no prefix is suppressed.
+            // If all bits are set, the rule accepts routes of every prefix length.
             let length: UInt32 = try value.readHostInteger()
             suppressedLength = length > 128 ? nil : Int(length)
         case 15: table = try value.readHostInteger()

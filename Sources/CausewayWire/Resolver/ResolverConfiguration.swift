@@ -27,7 +27,7 @@ package struct ResolverConfiguration: Equatable, Sendable {
         package var dotThreshold = 1
         /// Time to wait for one server. Maximum 30 seconds.
         package var timeout: Duration = .seconds(5)
-        /// Rounds through all servers. Maximum 5.
+        /// The number of times that all servers are queried in turn. Maximum 5.
         package var attempts = 2
         /// Distribute queries over all servers, not always starting with the first.
         package var rotates = false

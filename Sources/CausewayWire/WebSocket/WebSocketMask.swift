@@ -5,9 +5,9 @@ package struct WebSocketMask: Hashable, Sendable {
 
     package init(key: UInt32) { self.key = key }
 
-    /// Masks or unmasks `bytes`. Both are the same operation.
+    /// Masks or unmasks `bytes` from index `start` on. Both are the same operation.
     ///
-    /// - Parameter offset: The payload byte count before `bytes`. It must not be negative.
+    /// - Parameter offset: The number of payload bytes before the byte at `start`. It must not be negative.
     package func apply(to bytes: inout [UInt8], from start: Int = 0, offset: Int = 0) {
         guard start < bytes.count else { return }
         var span = bytes.mutableSpan
@@ -22,7 +22,7 @@ package struct WebSocketMask: Hashable, Sendable {
     }
 
     private func apply(to bytes: inout MutableSpan<UInt8>, from start: Int, offset: Int) {
-        // Rotate the key so that its first byte applies to the first byte in `bytes`, and put the key in memory order.
+        // Rotate the key so that its first byte applies to the byte at `start`, and put the key in memory order.
         let turn = UInt32(8 * (offset & 3))
         let turned = turn == 0 ? key : key << turn | key >> (32 - turn)
         let word = turned.bigEndian

@@ -108,7 +108,8 @@ enum HTMLRules {
         stroke-linecap stroke-linejoin stroke-opacity stroke-width
         """)
 
-    /// Permitted values for other background, border, margin and padding properties.
+    /// Permitted keywords in the values of background, border, margin and padding properties that are not in
+    /// ``styles``.
     static let styleKeywords = set(
         """
         auto aqua black block blue bold both bottom brown center collapse dashed dotted fuchsia gray green !important italic \

@@ -1,4 +1,5 @@
-/// Sanitizes style attributes: removes declarations that could load, move or cover something.
+/// Sanitizes style attributes: removes declarations that could load a resource, or move or cover other parts of the
+/// page.
 enum HTMLStyle {
     /// Returns the safe declarations, as "name: value;" with single spaces between them.
     static func clean(_ style: String) -> String {

@@ -29,7 +29,8 @@ package enum HTMLToken: Equatable, Sendable {
 package struct HTMLTokens: Sendable {
     private let bytes: [UInt8]
     private var index = 0
-    /// Set when no comment end follows, so that it is not searched for again at each comment start.
+    /// Whether a search has found no comment end in the rest of the fragment. The search is then not repeated at later
+    /// comment starts.
     private var hasNoCommentEnd = false
     private let lastTagEnd: Int
 

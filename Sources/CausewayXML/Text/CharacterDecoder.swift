@@ -32,14 +32,15 @@ package struct CharacterDecoder {
     private var alternative: String?
     /// Whether non-ASCII characters were read as UTF-8.
     private var hasSequences = false
-    /// The encoding name from the response or declaration that turned out to be wrong.
+    /// The first encoding name, if the content has shown that it is wrong: the name from the response or the
+    /// declaration, or the assumed UTF-8.
     package private(set) var wrongName: String?
     /// The number of malformed bytes, code units or characters.
     private var malformedByteCount = 0
     /// Whether bytes were malformed.
     package var isMalformed: Bool { malformedByteCount > 0 }
-    /// Whether the malformed bytes exceed the limit. The rest of the document is then not read, because each malformed
-    /// byte costs more time than a character.
+    /// Whether there are more malformed bytes than `maximumMalformedByteCount`. The rest of the document is then not
+    /// read, because a malformed byte takes more time than a valid character.
     package var isExhausted: Bool { malformedByteCount > Self.maximumMalformedByteCount }
     /// An unsupported encoding name. The document is then read as UTF-8.
     package private(set) var unknownName: String?
@@ -125,8 +126,8 @@ package struct CharacterDecoder {
         // Documents that state US-ASCII but have other bytes are UTF-8 or windows-1252.
         case "utf-8", "utf8", "unicode-1-1-utf-8", "us-ascii", "ascii", "ansi-x3.4-1968": form = .utf8
         case "iso-8859-1", "latin1", "latin-1", "l1", "cp819", "iso-ir-100", "windows-1252": form = .windows1252
-        // A document without zero bytes is in none of these encodings: its declaration was copied from another
-        // document.
+        // A UTF-16 or UTF-32 document has a byte order mark or zero bytes at its start, and was recognized by them.
+        // This document has neither, so the stated encoding is wrong, for example copied from another document.
         case "utf-16", "utf-16le", "utf-16be", "utf-32", "ucs-2", "ucs-4": form = .utf8
         default:
             guard let conversion = lookup(wanted) ?? lookup(EncodingName.canonical(wanted)) else { return false }

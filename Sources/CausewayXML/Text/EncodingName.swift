@@ -1,4 +1,4 @@
-/// Converts different spellings of an encoding's name.
+/// Converts different spellings of an encoding's name to one standard name.
 enum EncodingName {
     /// Returns the IANA name in lower case: "iso-8859-5" for "ISO8859_5", "windows-1251" for "x-cp1251" and "win-1251".
     static func canonical(_ name: String) -> String {

@@ -105,7 +105,7 @@ struct XMLElementStack: Sendable {
 
     /// Returns how many elements within the depth limit an end tag closes; `nil` if it closes none.
     func count(closedBy name: String) -> Int? {
-        // The search is short, because the depth limit also limits `open`.
+        // The loop is short, because the depth limit also limits the number of elements in `open`.
         for (distance, element) in open.reversed().enumerated() where element.written == name { return distance + 1 }
         return nil
     }

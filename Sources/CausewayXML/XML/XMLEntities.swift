@@ -129,7 +129,8 @@ struct XMLEntities: Sendable {
         guard let value = declared[name], depth < Self.depth else { return false }
         var index = 0
         while index < value.count {
-            // Charge for each byte and each reference in the value, so that references to empty entities are not free.
+            // Reduce the expansion budget for each byte and each reference in the value, so that references to empty
+            // entities count too.
             budget -= 1
             guard budget > 0 else { return false }
             let byte = value[index]

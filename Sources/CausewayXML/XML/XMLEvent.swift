@@ -74,7 +74,7 @@ package struct XMLProblem: Hashable, Sendable, CustomStringConvertible {
 
 /// The work done for a document.
 package struct XMLWork: Hashable, Sendable {
-    /// The number of reading steps. Each step reads one byte, or several bytes that need no individual decision.
+    /// The number of reading steps. A step reads one byte, or several bytes at once.
     package var stepCount = 0
     /// The number of tags, attributes, references and instructions read.
     package var markupCount = 0
@@ -89,7 +89,7 @@ package struct XMLLimits: Hashable, Sendable {
     /// Maximum element name length in bytes. The rest is cut off.
     package var nameByteCount = 1024
     /// Maximum number of tags, attributes, instructions and uncommon references. Exceeding the limit ends the document.
-    /// The number is limited because each of them costs more time than its bytes.
+    /// These parts have their own limit because each of them takes more time than plain text of the same length.
     package var markup = 1_500_000
     /// Maximum bytes per tag. A longer tag is skipped.
     package var tagByteCount = 64 * 1024

@@ -163,8 +163,8 @@ extension XMLReader {
         }
     }
 
-    /// Returns whether `byte` is the last byte before the final byte, ignoring white space. A quotation mark starts a
-    /// value only after "=".
+    /// Returns whether `byte` comes directly before the tag's latest byte, apart from white space. This is checked for
+    /// a quotation mark, because it starts a value only after "=".
     private func follows(_ byte: UInt8) -> Bool {
         var index = pending.count - 2
         while index >= 0, XMLCharacters.isSpace(pending[index]) { index -= 1 }

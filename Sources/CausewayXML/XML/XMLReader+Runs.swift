@@ -1,4 +1,5 @@
-/// Reads runs: consecutive bytes that need no individual decision. Large documents consist mostly of runs.
+/// Reads runs: consecutive bytes that are processed together, which is faster than one byte at a time. Large documents
+/// consist mostly of runs.
 extension XMLReader {
     /// Copies characters up to the next markup, and returns the markup's index.
     mutating func readText(_ bytes: [UInt8], from first: Int) -> Int {
@@ -14,8 +15,8 @@ extension XMLReader {
         return index
     }
 
-    /// Whether "&" at an index does not begin a reference, and the list of problems is full. The "&" is then processed
-    /// like any other character.
+    /// Whether "&" at an index can be processed like any other character. This is so if it does not begin a reference,
+    /// and if the list of problems is full, so that this violation is not recorded.
     func isPlainAmpersand(_ bytes: [UInt8], at index: Int) -> Bool {
         guard index + 1 < bytes.count, problems.count >= limits.problems else { return false }
         return !XMLCharacters.isReferenceStart(bytes[index + 1])
@@ -37,7 +38,8 @@ extension XMLReader {
         return index
     }
 
-    /// Whether the bracket at an index may begin "]]>", or precede a bracket that does. Other brackets are text.
+    /// Whether "]" at an index must be read on its own, because "]]>" may begin at this index or at the next one. Any
+    /// other "]" is text.
     private func mayEndSection(_ bytes: [UInt8], at index: Int) -> Bool {
         guard index + 1 < bytes.count else { return true }
         guard bytes[index + 1] == 0x5D, index + 2 < bytes.count else { return bytes[index + 1] == 0x5D }

@@ -145,7 +145,8 @@ extension XMLReader {
     /// Returns a reference's replacement. An unknown reference is kept as written.
     private mutating func expand(_ name: ArraySlice<UInt8>, isTerminated: Bool) -> [UInt8] {
         let isCheap = name.isEmpty || isTerminated && entities.common(name) != nil
-        // A predefined or numeric reference costs no more than its bytes.
+        // Do not count a predefined or numeric reference, because it takes no more time than plain text of the same
+        // length.
         if !isCheap { count() }
         let result = entities.expand(name, isTerminated: isTerminated)
         if let problem = result.problem { note(problem.message, at: start) }

@@ -19,7 +19,8 @@ package struct XMLReader: Sendable {
         case declaration(quote: UInt8)
     }
 
-    /// Receives the events with their positions. Text has the position of the markup before or after it.
+    /// Receives the events with their positions. Text that ends at a tag has the tag's position. Other text has the
+    /// position of the last markup or reference before the text's end.
     package typealias Handler = (XMLEvent, XMLPlace) -> Void
 
     /// Text is reported when it reaches this byte count.
@@ -39,8 +40,9 @@ package struct XMLReader: Sendable {
     /// Violations from which the reader recovered, in document order.
     package private(set) var problems: [XMLProblem] = []
     package private(set) var work = XMLWork()
-    /// In a document type declaration, the bracket depth. In a comment, CDATA section or processing instruction, the
-    /// number of hyphens, brackets or question marks that were just read and may belong to the end.
+    /// A counter for the current markup. In a document type declaration, it is the bracket depth. In a comment, CDATA
+    /// section or processing instruction, it is the number of hyphens, brackets or question marks just read, which may
+    /// belong to "-->", "]]>" or "?>".
     var progress = 0
 
     /// Creates a reader.
@@ -82,7 +84,8 @@ package struct XMLReader: Sendable {
         if text.count >= Self.textByteCount { flush(handler) }
     }
 
-    /// Reads bytes that need no individual decision, and returns the index of the first byte that needs one.
+    /// Reads consecutive bytes together if possible, and returns the index after them. Returns `first` if the byte at
+    /// `first` must be read on its own.
     private mutating func readRun(_ bytes: [UInt8], from first: Int, _ handler: Handler) -> Int {
         // If the previous input ended with "&", and this input does not continue a reference, "&" is text.
         if state == .reference, pending.isEmpty, bytes[first] != 0x3B, !XMLCharacters.isReferenceStart(bytes[first]) {
@@ -131,8 +134,8 @@ package struct XMLReader: Sendable {
         if !isEnded, !elements.hasSeenElement { note("the document has no element") }
     }
 
-    /// Counts tags, attributes or other parts that cost more time than their bytes. Exceeding the limit ends the
-    /// document.
+    /// Counts tags, attributes or other parts that take more time than plain text of the same length. Exceeding the
+    /// limit ends the document.
     mutating func count(_ parts: Int = 1) {
         work.markupCount += parts
         if work.markupCount > limits.markup { end("more than \(limits.markup) tags, attributes and references") }

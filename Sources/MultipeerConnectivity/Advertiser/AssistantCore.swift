@@ -10,7 +10,7 @@ final class AssistantCore: NSObject, Sendable, MCNearbyServiceAdvertiserDelegate
 
     private struct State: Sendable {
         var decision: Decision?
-        /// The questions that have no answer yet. ``TerminalQuestions`` limits their number.
+        /// Questions to the user about invitations that have no answer yet. ``TerminalQuestions`` limits their number.
         var open: [TerminalQuestions.Question] = []
     }
 
@@ -83,7 +83,8 @@ final class AssistantCore: NSObject, Sendable, MCNearbyServiceAdvertiserDelegate
             answer(isAccepted)
             if asked.withLock({ $0 }) { self?.didDismiss() }
         }
-        // Only open questions are kept. A question that was refused has already been answered.
+        // Keep only questions without an answer. If too many questions wait, `ask` has already answered the new
+        // question with no.
         state.withLock { $0.open = ($0.open + [question]).filter(\.isOpen) }
     }
 

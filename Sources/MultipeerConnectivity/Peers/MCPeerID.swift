@@ -3,11 +3,12 @@ internal import CausewayPeers
 internal import CausewaySystem
 public import Foundation
 
-/// A peer, identified by a random number, with a display name.
+/// A peer: a random number that identifies it, and a display name.
 ///
-/// Each ``init(displayName:)`` call creates another peer, also with the same name. To be the same peer in the program's
-/// next run, archive the object with `NSKeyedArchiver`. Two objects are equal if they represent the same peer, so they
-/// can be dictionary keys. Objects for remote peers come from a browser, an advertiser, a session or an archive.
+/// Each ``init(displayName:)`` call creates a different peer, even if the name is the same. To be the same peer in the
+/// program's next run, archive the object with `NSKeyedArchiver`. Two objects are equal if they represent the same
+/// peer, so they can be dictionary keys. Objects for remote peers come from a browser, an advertiser, a session or an
+/// archive.
 ///
 /// The object is immutable and may be used on any thread.
 ///
@@ -39,8 +40,8 @@ public import Foundation
         guard let peer = PeerArchive(coder)?.peer else { return nil }
         self.peer = peer
         super.init()
-        // An archive without key digest was made by the peer's own process. That may be an earlier run of this program,
-        // whose key is in a file.
+        // An archive without a key digest was made by the process of the peer itself. If an earlier run of this program
+        // made the archive, the peer's key is in a file.
         if peer.fingerprint.isEmpty { LocalPeers.shared.archived(peer) }
     }
 
@@ -54,7 +55,7 @@ public import Foundation
     /// `true`: the class supports secure coding.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Returns names under which the class is found if the module has another name.
+    /// Returns class names to store in an archive, for decoding in a program whose module has another name.
     open override class func classFallbacksForKeyedArchiver() -> [String] {
         PeerArchive.registerNames()
         return [PeerArchive.className, NSStringFromClass(MCPeerID.self)]

@@ -14,7 +14,8 @@ public import Foundation
 @preconcurrency @MainActor open class MCBrowserViewController: NSObject {
     /// The delegate, which receives all events. It is not retained.
     open weak var delegate: (any MCBrowserViewControllerDelegate)?
-    /// The minimum number of peers in the session for Done, including the local peer: 2 to 8.
+    /// The minimum number of peers in the session, including the local peer: 2 to 8. With fewer peers, the user cannot
+    /// choose Done.
     open var minimumNumberOfPeers: Int {
         get { list.minimum }
         set {
@@ -38,9 +39,9 @@ public import Foundation
     private var list: PickerList
     private var screen: PickerScreen?
     private var observer: Int?
-    /// Whether the delegate will be notified of a cancellation, because there is no terminal.
+    /// Whether there is no terminal, and the delegate will therefore be notified of a cancellation.
     private var isCancelling = false
-    /// Opens the terminal. Tests replace it.
+    /// Opens the terminal, and returns `nil` if there is none. Tests replace this function.
     var openTerminal: @MainActor () -> (any Terminal)? = { TerminalDevice() }
 
     /// Invitation timeout in seconds.
@@ -105,7 +106,7 @@ public import Foundation
         completion?()
     }
 
-    /// Notifies the delegate once, after ``present(animated:completion:)`` has returned.
+    /// Notifies the delegate of a cancellation once, after ``present(animated:completion:)`` has returned.
     private func cancelLater() {
         isCancelling = true
         DispatchQueue.main.async {

@@ -118,9 +118,11 @@ public import Foundation
     /// - Parameters:
     ///   - streamName: The name for the receiver. Streams may have equal names.
     ///   - peerID: A connected peer.
-    /// - Returns: A stream to schedule in a run loop and to open. Close it to end the stream. If the peer is lost, the stream fails.
-    /// - Throws: ``MCError`` with `notConnected`, `invalidParameter` for a name over 255 bytes, or `unavailable` for
-    ///   256 streams that are open, or that have ended and that the receiver has not closed.
+    /// - Returns: A stream to schedule in a run loop and to open. Close it to end the stream. If the peer is lost, the
+    ///   stream fails.
+    /// - Throws: ``MCError`` with `notConnected`, with `invalidParameter` for a name over 255 bytes, or with
+    ///   `unavailable` if 256 streams to the peer are open. A stream that has ended counts until the receiver has
+    ///   closed it.
     open func startStream(withName streamName: String, toPeer peerID: MCPeerID) throws -> OutputStream {
         try core.openStream(streamName, to: peerID.peer)
     }

@@ -17,8 +17,8 @@ enum PeerStreams {
             stream.close()
         }
         let input = feed.makeStream()
-        // Capture weakly: the Foundation stream owns the feed, the feed owns the engine stream, and the engine stream
-        // owns this handler.
+        // Capture `feed` and `stream` weakly, to avoid a retain cycle: the Foundation stream owns `feed`, `feed` owns
+        // the engine stream, and the engine stream owns this handler.
         stream.start { [weak feed, weak stream] event in
             switch event {
             case .data(let data):

@@ -25,7 +25,8 @@ extension SessionCore {
             finished(peer, name, result)
             // Keep the receipt until the delegate has returned: releasing it lets the peer send more files.
             withExtendedLifetime(receipt) {}
-        // Apple's interface cannot compare codes, so a peer's verification request stays unanswered.
+        // A peer may request a comparison of verification codes. Apple's interface has no such comparison, so the
+        // request stays unanswered.
         case .connecting, .connected, .notConnected, .suspended, .resumed, .verification, .datagramLane, .paired,
             .unsaved,
             .refused:

@@ -8,7 +8,7 @@ struct SessionRoster: Sendable {
     private struct Member: Sendable {
         var identity: PeerIdentity
         var isConnected = false
-        /// The program's object. The delegate gets the same object in every call.
+        /// Represents the peer in the delegate's calls: every call passes this object.
         let object: Unchecked<MCPeerID>
     }
 

@@ -73,7 +73,7 @@ final class TerminalDevice: Terminal {
 
     func beginReading(isRaw: Bool, _ handler: @escaping @Sendable ([UInt8]) -> Void) {
         endReading()
-        // Without a free descriptor for the source, Dispatch would trap: report a closed terminal.
+        // Dispatch traps if no file descriptor is free for a new source. In this case, report a closed terminal.
         guard (try? System.checkRoomForSource()) != nil else { return queue.async { handler([]) } }
         if isRaw { setRaw() }
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)

@@ -89,7 +89,7 @@ final class TerminalQuestions: Sendable {
     }
 
     private func show(_ question: Question) {
-        // The time limit may have ended the question before.
+        // The question may have ended before it is shown, for example at its time limit.
         guard let terminal = state.withLock({ $0.current === question ? $0.terminal : nil }) else { return }
         terminal.write(question.text + " [y/N] ")
         terminal.beginReading(isRaw: false) { [queue] line in

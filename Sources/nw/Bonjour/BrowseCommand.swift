@@ -97,7 +97,8 @@ struct BrowseCommand: Subcommand {
         if !display.hasFound { printError(hint) }
     }
 
-    /// Whether `--first` ends the command at this update: it reports a found service, or with `-v` a resolved service.
+    /// Whether `--first` ends the command at this update. A found service is enough; with `-v`, only a resolved service
+    /// is enough.
     private func isEnough(_ update: BrowseSession.Update) -> Bool {
         switch update {
         case .placed: true

@@ -23,9 +23,12 @@ struct Relay: Sendable {
     let options: CatOptions
     var input: any RelayInput = StandardInput.shared
 
-    /// Copies in both directions. Returns when both directions have ended, or after the idle limit without traffic. If
-    /// the options close the connection after datagram input, also returns at the end of that input. If standard input
-    /// is a terminal, also returns at the end of the peer's stream.
+    /// Copies in both directions. Returns at the first of these events:
+    ///
+    /// - Both directions have ended.
+    /// - The idle limit has passed without traffic.
+    /// - The input has ended, if the connection carries datagrams and the options close it after the input.
+    /// - The peer's stream has ended, if standard input is a terminal.
     func run() async throws {
         let activity = RelayActivity()
         try await withThrowingTaskGroup(of: End.self) { group in

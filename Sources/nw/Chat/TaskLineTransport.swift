@@ -107,7 +107,7 @@ final class TaskLineTransport: NSObject, LineTransport, URLSessionStreamDelegate
         return (.performDefaultHandling, nil)
     }
 
-    /// Runs an operation, and throws the network error inside a `URLError` instead of the `URLError`.
+    /// Runs an operation. If it fails with a `URLError` that contains a network error, throws only the network error.
     private func unwrapping<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()

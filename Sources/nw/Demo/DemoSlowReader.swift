@@ -8,7 +8,7 @@ struct DemoSlowReader: Sendable {
     private static let byteCount: UInt64 = 256 << 20
     private static let pause = Duration.seconds(2)
     private static let samples = 8
-    /// Number of samples at the end of the pause that must all have the same stream position.
+    /// The number of samples at the end of the pause. All of them must have the same stream position.
     private static let quietSamples = 4
     /// Maximum accepted growth of resident memory during the pause, in bytes.
     private static let tolerance = 8 << 20

@@ -18,7 +18,7 @@ struct Download: Sendable {
         var directory: String
         var route: HTTPRoute
         var credential: PasswordCredential?
-        /// The connection authentication scheme to use.
+        /// The scheme for authenticating a connection: Negotiate or NTLM; `nil` to use neither.
         var scheme: ConnectionAuthentication.Scheme?
         var retryLimit: Int
         var replaces: Bool

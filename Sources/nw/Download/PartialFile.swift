@@ -11,7 +11,8 @@ final class PartialFile: Sendable {
         var url: String
         var validator: String?
         var length: Int?
-        /// The boot identifier. Content written before a restart may not be on the disk.
+        /// The boot identifier at the start of the download. After a restart of the host, the stored content is not
+        /// used, because it may not be on the disk.
         var boot: String?
     }
 
@@ -75,11 +76,12 @@ final class PartialFile: Sendable {
 
     /// The path of a complete file.
     enum Destination: Sendable {
-        /// At this path. An existing file is replaced.
+        /// The file is moved to this path. An existing file is replaced.
         case replacing(String)
-        /// At this path, where no file may exist yet.
+        /// The file is moved to this path, where no file may exist yet.
         case new(String)
-        /// At the first unused name derived from the name that the server sent.
+        /// The file gets an unused name in the directory: the name that the server sent or, if it is taken, the first
+        /// free name derived from it.
         case unused(String, directory: String)
     }
 

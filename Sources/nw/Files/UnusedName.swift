@@ -42,9 +42,8 @@ enum UnusedName {
     private static func visible(_ name: String) -> String {
         var kept = String.UnicodeScalarView()
         for scalar in name.unicodeScalars {
-            // Whether a joiner is printable depends on the characters before it. So test the scalar together with the
-            // end of `kept`: with the shortest suffix of one to four scalars that is printable on its own. Such a
-            // suffix does not begin with a joiner.
+            // A joiner is printable only after certain characters. So test the scalar together with the shortest suffix
+            // of `kept` (one to four scalars) that is printable on its own. Such a suffix does not begin with a joiner.
             let contexts = (1...4).lazy.map { String.UnicodeScalarView(kept.suffix($0)) }
             var text = contexts.first { isPrintable(String($0)) } ?? String.UnicodeScalarView()
             text.append(scalar)

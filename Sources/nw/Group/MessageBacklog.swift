@@ -6,7 +6,7 @@ import Synchronization
 final class MessageBacklog: Sendable {
     /// The maximum number of waiting bytes.
     static let limit = 4 << 20
-    /// The bytes that each message counts in addition to its text.
+    /// The number of bytes counted for each message in addition to its text.
     private static let overhead = 128
 
     private struct State {

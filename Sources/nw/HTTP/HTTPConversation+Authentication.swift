@@ -50,7 +50,8 @@ extension HTTPConversation {
 
     // MARK: Proxies
 
-    /// Returns the refusal of a forwarding proxy that demands another credential; `nil` for any other response.
+    /// Returns the refusal by a forwarding proxy that rejected the credential or demands one; `nil` for any other
+    /// response.
     func refusal(of head: HTTPResponseHead, at origin: HTTPOrigin, since start: Duration) -> RefusingProxy? {
         guard head.status == 407 || head.status == 401, records.last?.isForwarded == true else { return nil }
         return engines.log.proxies.refused(HTTPEngine.endpoint(of: origin), since: start).map {

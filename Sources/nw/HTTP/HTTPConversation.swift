@@ -17,7 +17,8 @@ struct HTTPConversation {
         var credential: PasswordCredential?
         /// Whether to send the credential with Basic before the server asks for it.
         var sendsCredentialFirst = false
-        /// The connection authentication scheme to use; `nil` for Digest and Basic.
+        /// The scheme for authenticating a connection: Negotiate or NTLM; `nil` to use Digest and Basic, which
+        /// authenticate requests.
         var scheme: ConnectionAuthentication.Scheme?
         var followsRedirects = false
         var redirectLimit = RedirectChain.defaultLimit

@@ -10,8 +10,8 @@ struct HTTPEngines {
 
     init(_ route: HTTPRoute) { self.route = route }
 
-    /// Returns an origin's own engine. An engine for several origins could use a connection to one origin's fixed
-    /// address for another origin.
+    /// Returns the engine of this origin. Each origin has its own engine, because the command line can fix the address
+    /// of an origin. A shared engine could use a connection to this address for another origin.
     mutating func engine(for origin: HTTPOrigin) throws -> HTTPEngine {
         if let engine = engines[origin] { return engine }
         var configuration = HTTPEngine.Configuration()

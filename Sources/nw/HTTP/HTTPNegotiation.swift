@@ -6,7 +6,7 @@ import CausewayTypes
 import CausewayURLLoading
 import CausewayWire
 
-/// Options that choose a connection authentication scheme.
+/// Options that choose a scheme for authenticating a connection: Negotiate or NTLM.
 struct NegotiationOptions: ParsableArguments {
     @Flag(help: "Answer a challenge of the URL's origin with Negotiate: with -u, or the Kerberos ticket of the user.")
     var negotiate = false

@@ -187,7 +187,8 @@ struct HTTPSession: Sendable {
         let range = head.fields.firstValue(of: "Content-Range").flatMap { ContentRange(parsing: Array($0.utf8)[...]) }
         switch head.status {
         case 206 where range?.positions?.lowerBound == Int(position): return destination
-        // A range that starts elsewhere, or several parts, would corrupt the file.
+        // The file would be corrupted by a range that begins at another byte than requested, or by a response with
+        // several ranges.
         case 206:
             let sent: PrintableText =
                 range?.positions.map { "a part that begins at byte \($0.lowerBound)" } ?? "an unknown part"

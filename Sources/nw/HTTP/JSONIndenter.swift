@@ -8,11 +8,11 @@ struct JSONIndenter: Sendable {
 
     private enum Position {
         case inString
-        /// Inside of a string, after a backslash.
+        /// The position is in a string, after a backslash.
         case escaped
-        /// After the start of an object or array that may be empty.
+        /// The position is after the start of an object or array, which may be empty.
         case opened
-        /// After white space outside of any object or array. The next value starts on a new line.
+        /// The position is after white space outside any object or array. The next value starts on a new line.
         case betweenValues
         case elsewhere
     }

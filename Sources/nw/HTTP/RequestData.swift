@@ -2,7 +2,8 @@ import ArgumentParser
 import CausewayTypes
 import FoundationEssentials
 
-/// The content from -d, --data-raw and --data-urlencode, joined with `&` in this order.
+/// The content from -d, --data-raw and --data-urlencode, joined with `&`: first all -d values, then all --data-raw
+/// values, then all --data-urlencode values.
 struct RequestData {
     /// A --data-urlencode value: a text or a file, with an optional name before it.
     private struct Encoded {

@@ -122,7 +122,8 @@ final class ResponseFeed: HTTPResponseObserver {
         }
     }
 
-    /// Reads and drops the rest of the content, so that the connection can be reused. Cancels after 256 KiB.
+    /// Reads and drops the rest of the content, so that the connection can be reused. Cancels the request if the rest
+    /// is longer than 256 KiB.
     func drain() async throws {
         let rest = Mutex(Self.drainLimit)
         try await deliver { [self] piece in
@@ -142,8 +143,8 @@ final class ResponseFeed: HTTPResponseObserver {
         paused?.setReading(true)
     }
 
-    /// Waits until the state satisfies a condition. Cancellation: cancels the request and sets its result, which
-    /// satisfies every condition.
+    /// Waits until the state satisfies a condition. Cancellation: cancels the request and sets the state's result.
+    /// Every condition is satisfied as soon as there is a result.
     private func wait(until isMet: (borrowing State) -> Bool) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

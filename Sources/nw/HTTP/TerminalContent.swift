@@ -46,7 +46,8 @@ struct TerminalContent: Sendable {
         isAtLineStart = last == UInt8(ascii: "\n")
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
             let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
-            // A terminal would move to the next tab stop; four spaces keep code readable.
+            // Replace each tab by four spaces, which keep code readable. At a tab, a terminal would move to its next
+            // tab stop.
             return String(decoding: line, as: UTF8.self).split(separator: "\t", omittingEmptySubsequences: false)
                 .joined(separator: "    ")
         }

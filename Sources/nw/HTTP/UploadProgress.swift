@@ -6,7 +6,7 @@ import Synchronization
 final class UploadProgress: Sendable {
     private struct State: ~Copyable {
         var bar: ProgressBar
-        /// Redraws the progress; `nil` after the end.
+        /// A timer for redrawing the progress; `nil` after ``end()`` was called.
         var timer: (any DispatchSourceTimer)?
     }
 

@@ -107,8 +107,8 @@ final class TraceSession {
     /// Returns the mark that traceroute prints for an error.
     private func note(_ error: TraceAnswer.Report) -> String {
         switch (target.isIPv6, error.type, error.code) {
-        // Port unreachable is the target's normal answer to a datagram. If it answers an echo request or a connection,
-        // it comes from a packet filter.
+        // The target normally answers a UDP datagram with Port Unreachable. As the answer to an echo request or a
+        // connection attempt, Port Unreachable comes from a packet filter.
         case (false, 3, 3), (true, 1, 4): command.icmp || command.tcp ? " !p" : ""
         case (false, 3, 0), (true, 1, 0): " !N"
         case (false, 3, 1), (true, 1, 3): " !H"

@@ -31,7 +31,7 @@ struct ProxyChoice {
         }
     }
 
-    /// - Parameter table: Records refusals by proxies that demand another credential.
+    /// - Parameter table: Records refusals by proxies that rejected a credential or demand one.
     func apply(to parameters: NWParameters, recordingIn table: ProxyChallengeTable = ProxyChallengeTable()) throws {
         guard !words.isEmpty else { return }
         let proxies: [ProxyConfiguration]

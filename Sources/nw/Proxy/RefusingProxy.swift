@@ -22,7 +22,7 @@ struct RefusingProxy: Error {
 }
 
 extension NWConnection {
-    /// The refusal by a proxy that demands another credential; `nil` if there is none.
+    /// The refusal by a proxy that rejected the credential or demands one; `nil` if there is none.
     private var proxyRefusal: RefusingProxy? {
         let table = parameters.values.privacyContext.settings.proxies.lazy.compactMap(\.challengeTable).first
         return table?.refused(endpoint, since: .zero).map { RefusingProxy($0.0, $0.1) }

@@ -121,7 +121,7 @@ struct PeerFileReceiver: Sendable {
 
     /// Renames a complete file to its final name. Returns the reason if that fails.
     private func store(_ file: PeerFile, _ byteCount: UInt64) async -> String? {
-        // The sender may have offered another size, or none.
+        // Check the size of the received file, because the sender may have announced a smaller size.
         if let limit = rules.maximumSize, byteCount > limit { return TransferReply.tooLarge.explanation }
         do {
             return try await thread.run { [rules] in

@@ -23,7 +23,8 @@ func describe(_ error: any Error) -> PrintableText {
     guard let error = error as? NWError else { return PrintableText(foreign: String(describing: error)) }
     if case .dns(let code) = error, let text = DNSErrorText.table[code] { return text }
     let text = error.debugDescription
-    // The texts look like "POSIXErrorCode(rawValue: 111): Connection refused": the message follows the last colon.
+    // The error's text looks like "POSIXErrorCode(rawValue: 111): Connection refused": the message follows the last
+    // colon.
     guard let colon = text.lastIndex(of: ":") else { return PrintableText(foreign: text) }
     return PrintableText(foreign: text[text.index(after: colon)...].drop(while: { $0 == " " }))
 }

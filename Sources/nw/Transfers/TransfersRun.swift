@@ -4,15 +4,16 @@ import CausewayURLLoading
 /// Continues the transfers of all programs that are not running.
 struct TransfersRun {
     typealias Session = BackgroundTransfers.Session
-    /// The tasks that were pending after a session's latest run, by session path. While these tasks are the same, only
-    /// the session's program can continue them.
+    /// The tasks that were pending when a session's latest run began, by session path. While these tasks are the same,
+    /// only the session's program can continue them.
     typealias Left = [String: [Int]]
 
     /// The condition that ends a run.
     enum Limit {
         /// No transfer can run.
         case nothingToDo
-        /// No transfer can run, and no other process uses a session that it may leave with unfinished transfers.
+        /// No transfer can run, and no other process uses a session that `nw transfers` could continue after that
+        /// process has exited.
         case idleness
         /// The task is cancelled.
         case interruption
@@ -42,14 +43,16 @@ struct TransfersRun {
         var left: Left = [:]
         while !Task.isCancelled, let after = try await run.asAgent(left) {
             left = after
-            // Check again: a program that started a transfer while this process held the lock did not start an agent.
+            // Check for new transfers again: while this process held the lock, a program that started a transfer did
+            // not start another process to continue it.
             guard transfers.sessions(isBrief: true).contains(where: { isExpected($0) || isDue($0, left) }) else {
                 return
             }
         }
     }
 
-    /// Continues transfers while this process holds the agent's lock. Returns `nil` if another process holds it.
+    /// Continues transfers while this process holds the agent's lock. The agent is the process that programs start to
+    /// continue their transfers. Returns `nil` if another process holds the lock.
     private func asAgent(_ left: Left) async throws -> Left? {
         switch transfers.claimAgent() {
         case .refused: return nil
@@ -73,8 +76,8 @@ struct TransfersRun {
 
     /// Continues transfers until the limit is reached or the task is cancelled.
     ///
-    /// - Parameter left: The transfers that earlier runs have tried.
-    /// - Returns: `left` with the transfers of this run.
+    /// - Parameter left: For each session that earlier runs have tried, the tasks that were pending.
+    /// - Returns: The argument, updated for the sessions of this run.
     func run(_ left: Left = [:]) async -> Left {
         var left = left
         await withTaskGroup(of: End.self) { group in
@@ -114,7 +117,8 @@ struct TransfersRun {
 
     private enum End: Sendable {
         case interval
-        /// The run of a session has ended. `isCompleted` is true if only the program can continue the remaining tasks.
+        /// The run of a session has ended. `isCompleted` is true if only the program that created the session can
+        /// continue its remaining tasks.
         case session(path: String, isCompleted: Bool)
     }
 

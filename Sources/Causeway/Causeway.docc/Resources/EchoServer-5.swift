@@ -30,7 +30,8 @@ listener.start(queue: queue)
         connection.send(
             content: content,
             completion: .contentProcessed { error in
-                // The next receive starts after the send, so a client that does not read cannot send more.
+                // Receive again only after the content was sent. If a client does not read the echo, the server stops
+                // receiving, and the client soon cannot send more.
                 if isComplete || error != nil { connection.cancel() } else { echo(on: connection) }
             })
     }

@@ -119,7 +119,8 @@ extension NWConnection.EstablishmentReport {
         public let definition: NWProtocolDefinition
         /// The duration of the handshake, in seconds.
         public let handshakeDuration: TimeInterval
-        /// The round-trip time in seconds, as the kernel measured it for TCP; otherwise the duration of the handshake.
+        /// The round-trip time in seconds. Over TCP it is the kernel's measurement. Over other transports it equals
+        /// ``handshakeDuration``.
         public let handshakeRTT: TimeInterval
 
         package init(definition: NWProtocolDefinition, handshakeDuration: TimeInterval, handshakeRTT: TimeInterval) {

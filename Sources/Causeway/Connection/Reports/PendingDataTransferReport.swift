@@ -11,7 +11,8 @@ extension NWConnection {
 
         private let collector: LockedValue<(@Sendable (DispatchQueue, @escaping Completion) -> Void)?>
 
-        /// - Parameter collector: Ends the period, and calls the completion once on the queue.
+        /// - Parameter collector: Ends the counting period, creates the report, and passes it to the given completion
+        ///   once, on the given queue.
         package init(collector: @escaping @Sendable (DispatchQueue, @escaping Completion) -> Void) {
             self.collector = LockedValue(collector)
         }

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// The counters in a transfer report, since the connection started or for a period.
+/// Counters for a transfer report: the totals since the connection started, or the counts for a period.
 package struct TransferCounters: Equatable, Sendable {
     package var receivedIPPackets: UInt64 = 0
     package var sentIPPackets: UInt64 = 0
@@ -34,7 +34,7 @@ package struct TransferCounters: Equatable, Sendable {
         combined(with: earlier) { $0 > $1 ? $0 - $1 : 0 }
     }
 
-    /// Combines each counter with the same counter of another value.
+    /// Applies `combine` to each counter of this value and the same counter of `other`, and returns the results.
     func combined(
         with other: TransferCounters, _ combine: (UInt64, UInt64) -> UInt64
     ) -> TransferCounters {

@@ -5,8 +5,8 @@ internal import CausewayTypes
 public import FoundationEssentials
 
 extension NetworkChannel where ApplicationProtocol: MessageProtocol {
-    // This property is disfavored, so that the compiler selects the faster UDP sequence unless the program declares the
-    // type `AsyncThrowingStream`.
+    // Disfavored: the compiler then selects the faster `messages` property for UDP, unless the program declares the type
+    // `AsyncThrowingStream`.
     /// Received messages as a sequence. It ends when the peer sends no more messages or an error occurs. Each step receives one message.
     @_disfavoredOverload
     public var messages: AsyncThrowingStream<ApplicationProtocol.Message<ApplicationProtocol.ContentType>, any Error> {

@@ -11,8 +11,8 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
     ///
     /// Cancellation: withdraws the content. If the transport has already started to send the content, all of it is
     /// sent.
-    // This method is inlinable, so that the compiler knows the stack type at the call. In a generic function, each
-    // waiting task would need a larger and slower frame.
+    // Inlinable, so that the compiler knows the concrete protocol stack at the call. Otherwise this method would be
+    // generic code at run time, and the async frame of each waiting task would be larger and slower.
     @inlinable
     nonisolated(nonsending)
         public func send<Content>(

@@ -25,8 +25,8 @@ extension NetworkChannel {
         }
     }
 
-    /// Like `receiveStackBytes`, this function is not inlined: its variables must not enlarge the frames of tasks that
-    /// wait for the transport directly.
+    /// This function is not inlined, like `receiveStackBytes`. Otherwise its variables would enlarge the async frame of
+    /// `receiveBytes`, in which tasks wait for the transport.
     @inline(never)
     nonisolated(nonsending)
         private func receiveCancellably(
@@ -99,7 +99,8 @@ extension NetworkChannel {
         guard let plainFlow, metadata.isEmpty else {
             return try await sendMessage(content, other: metadata, isFinal: isFinal)
         }
-        // If the transport accepts the content at once, this call does not suspend and allocates no other async frame.
+        // If the transport accepts the content at once, this function does not suspend. It also calls no other async
+        // function, which would allocate a frame.
         let attempt = plainFlow.writeNow(content, isFinal)
         guard case .done(let failure) = attempt else { return try await finish(plainFlow, content, isFinal, attempt) }
         if let failure { throw failure.networkError }
@@ -148,7 +149,8 @@ extension NetworkChannel {
         _ content: Data, _ own: [any StageMetadata] = [], other: [NWProtocolMetadata], isFinal: Bool = false
     ) {
         begin()
-        // Notify the driver after the content is queued, so that the first packet can carry the content.
+        // Call `contentCame()` after the content is queued. This call can start to establish the connection, and the
+        // first packet can then carry the content.
         defer { connection.driver.contentCame() }
         guard let channel = connection.driver.channel else {
             return connection.enqueue(content, Self.context(other, isFinal: isFinal), true, .idempotent)

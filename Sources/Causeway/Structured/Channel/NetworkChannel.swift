@@ -39,9 +39,10 @@ where ApplicationProtocol: NetworkProtocolOptions {
     }
 
     package let connection: NWConnection
-    /// The transport flow; `nil` if there are protocols above it. `isContentAwaited` tells whether the driver must be
-    /// notified of content. Both values are copied to this object for speed: with a thousand connections the working
-    /// set exceeds the CPU cache, and reading another object costs about a hundred instructions.
+    /// The transport's flow, if there are no protocols above it; otherwise `nil`. The next property,
+    /// `isContentAwaited`, tells whether each send call must notify the connection's driver. This object has copies of
+    /// both values for speed: with a thousand connections the working set exceeds the CPU cache, and reading another
+    /// object costs about a hundred instructions.
     let plainFlow: Flow?
     let isContentAwaited: Bool
     private let number = channelCount.wrappingAdd(1, ordering: .relaxed).newValue

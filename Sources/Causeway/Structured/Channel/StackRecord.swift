@@ -21,8 +21,8 @@ extension Flow: StackListing {
     }
 }
 
-/// Records a connection's protocols for metadata that the program reads after the connection has ended and released its
-/// stack.
+/// Lists a connection's protocols, so that the program can still read their metadata after the connection has ended and
+/// released its protocol stack.
 final class StackRecord: StackListing {
     private let flow: Flow
     /// The metadata sources, lowest protocol first.

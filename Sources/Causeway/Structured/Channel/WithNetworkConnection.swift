@@ -75,8 +75,8 @@ extension NetworkConnection {
     {
         let flow = connection.driver.flow
         do {
-            // One cancellation handler serves all operations in this task, as in a listener's tasks. A handler for each operation would be
-            // slower.
+            // One cancellation handler serves all receive and send calls in this task. A handler for each call would be
+            // slower. A listener's tasks do the same.
             try await withTaskCancellationHandler {
                 flow.makeHome()
                 defer { flow.leaveHome() }

@@ -18,7 +18,8 @@ package struct PACResult: Equatable, Sendable {
     package private(set) var unusable: [String] = []
 
     package init(_ text: String) {
-        // Split scalars, not characters: a delimiter and a combining mark after it form one different character.
+        // Split Unicode scalars, not characters: a delimiter and a combining mark after it form one character, which
+        // does not equal the delimiter.
         let results = text.unicodeScalars.split(separator: ";").map { part in
             part.split(whereSeparator: \.properties.isWhitespace).map { String($0) }
         }.filter { !$0.isEmpty }

@@ -9,7 +9,8 @@ package struct PACSubject: Equatable, Sendable {
 
     /// Returns `nil` if the text is not a URL with a host.
     package init?(url text: String) {
-        // Compare bytes, not characters: a delimiter and a combining mark after it form one different character.
+        // Compare bytes, not characters: a delimiter and a combining mark after it form one character, which does not
+        // equal the delimiter.
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), colon != text.startIndex,
             text.utf8[colon...].starts(with: "://".utf8), text.utf8[..<colon].allSatisfy(Self.isAllowedInScheme)
         else { return nil }

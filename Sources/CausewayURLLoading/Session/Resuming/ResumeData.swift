@@ -99,7 +99,8 @@ struct ResumeData: Codable {
         return try? encoder.encode(self)
     }
 
-    /// The request to send again. The URL comes from its own key, because a program may have replaced it there.
+    /// The request to send again. Its URL is the resume data's value for `NSURLSessionDownloadURL`, because a program
+    /// may have replaced the URL there.
     var request: URLRequest? {
         guard let url = URL(string: url) else { return nil }
         guard let original else { return URLRequest(url: url) }
@@ -125,8 +126,8 @@ struct ResumeData: Codable {
     /// The number of bytes to keep in the file; `nil` if the download must start over.
     ///
     /// If the process was killed, the file contains all bytes that the process had written, unless the system was
-    /// restarted since. The file's last byte is then requested again: if the file is complete, no range after its end
-    /// exists.
+    /// restarted since. In this case, the file may already be complete, and a range after its end would not exist. So
+    /// the file's last byte is requested again.
     var offset: Int64? {
         guard let file, let size = FileSink.size(of: file) else { return nil }
         guard let boot else { return received > 0 && size >= received ? received : nil }

@@ -6,7 +6,7 @@ internal import Foundation
 struct Resumption: Sendable {
     /// The meaning of a response to a range request.
     enum Answer: Equatable, Sendable {
-        /// The response contains the rest of the content. The total content length is this number of bytes.
+        /// The response contains the rest of the content. `total` is the length of the whole content in bytes.
         case rest(total: Int64)
         /// The response contains the whole content, or the content of an error.
         case whole(isContent: Bool)

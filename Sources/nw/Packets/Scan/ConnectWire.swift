@@ -86,7 +86,8 @@ final class ConnectWire: ScanWire {
                 outcome(probe, .answered(.synAck))
             } catch {
                 guard error.errno == EALREADY else {
-                    // Report no result for other errors, so that the probe times out: an immediate retry does not help.
+                    // Report only errors that answer the probe. After any other error the probe times out, because an
+                    // immediate retry does not help.
                     let isLocal = report(of: socket)?.isOfThisHost(toward: target) == true
                     let sending = isLocal ? ScanSending.answered(.localRule) : ScanSending(errno: error.errno)
                     if case .answered = sending { outcome(probe, sending) }

@@ -29,7 +29,7 @@ struct HostDiscovery {
         settings.longestWait = wire.isNear ? Self.longestWaitNear : Self.longestWait
     }
 
-    /// Probes the hosts. If the flag is set, hosts that were not probed yet count as up.
+    /// Probes the hosts. If `stop` is set, the search ends, and hosts that have not answered yet count as down.
     func run(until stop: StopFlag) -> (up: [ScanTarget], down: [ScanTarget]) {
         var isUp = [Bool](repeating: false, count: targets.count)
         var missing = targets.count
@@ -87,7 +87,7 @@ private final class DiscoveryWire: ScanWire {
             hosts?.collect(into: &answers, milliseconds: milliseconds)
             return
         }
-        // Both sources are polled in turn, for at most 2 ms each.
+        // Poll for answers to the host probes, then for answers to the TCP probes, each for at most 2 ms.
         hosts?.collect(into: &answers, milliseconds: min(milliseconds, 2))
         let first = answers.count
         knocking.collect(into: &answers, milliseconds: min(milliseconds, 2))

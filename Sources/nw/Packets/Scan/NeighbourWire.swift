@@ -43,7 +43,7 @@ final class NeighbourWire: ScanWire {
     }
 
     func collect(into answers: inout [ScanAnswer], milliseconds: CInt) {
-        // Several sources are polled in turn, for at most 2 ms each.
+        // If there is more than one receiver (links, echo socket), poll them in turn, each for at most 2 ms.
         let share = links.count + (echo == nil ? 0 : 1) > 1 ? min(milliseconds, 2) : milliseconds
         for link in links {
             link.collect(milliseconds: share) { address in
