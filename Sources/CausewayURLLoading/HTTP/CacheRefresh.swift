@@ -63,7 +63,8 @@ final class CacheRefresh: HTTPResponseObserver {
         let exchange = CacheExchange(
             fields: state.fields, requestTime: state.requestTime, responseTime: state.responseTime, key: key)
         guard head.status != 304 else { return confirmed(head, exchange) }
-        guard !CachePolicy.isError(head.status) else { return }
+        // A challenge, also one of a proxy, is not the content of the URL, and a refresh has no task that could answer.
+        guard !CachePolicy.isError(head.status), head.status != 401, head.status != 407 else { return }
         replace(with: head, state.content, exchange)
     }
 

@@ -56,9 +56,11 @@ extension HTTPLoader: HTTPResponseObserver {
     private func accept(
         _ head: HTTPResponseHead, _ connection: HTTPConnectionInformation, _ parts: ReplacingParts?
     ) -> HTTPURLResponse? {
-        if let uploading, InterruptedUpload(load: self, upload: uploading).continues(after: head) { return nil }
-        let response = HTTPURLResponse(head, to: request)
         let isProxyRefusal = connection.details.isForwarded && ProxiedExchange(load: self).isRefusal(head)
+        if !isProxyRefusal, let uploading, InterruptedUpload(load: self, upload: uploading).continues(after: head) {
+            return nil
+        }
+        let response = HTTPURLResponse(head, to: request)
         let verdict = verdict(on: head, isProxyRefusal: isProxyRefusal)
         let arrival = state.withLock { $0.headArrived(head, response, connection, verdict, parts: parts) }
         perform(arrival.path)
@@ -68,9 +70,10 @@ extension HTTPLoader: HTTPResponseObserver {
             network.noteStrictTransport(head.fields, of: origin)
             network.noteAlternatives(head, of: origin)
         }
-        LoadCookies(attempt: attempt, network: network).store(head.fields)
-        if arrival.usesCredential, head.status != 401, !isProxyRefusal {
-            AcceptedCredential(load: self).keep(head.fields)
+        // The server has not seen a request that the proxy refuses, so the fields are not the server's.
+        if !isProxyRefusal {
+            LoadCookies(attempt: attempt, network: network).store(head.fields)
+            if arrival.usesCredential, head.status != 401 { AcceptedCredential(load: self).keep(head.fields) }
         }
         arrival.end.handle?.cancel()
         guard case .deliver = arrival.action else { return nil }

@@ -86,6 +86,7 @@ struct HTTPConversation {
                 try checkRepeatable(content, because: "the proxy asked for credentials")
                 continue
             }
+            receiveCookies(head.fields, of: request.target)
             authorization = nil
             if head.status == 401, let answer = try await answer(head, request, content, at: origin) {
                 authorization = answer
@@ -158,7 +159,6 @@ struct HTTPConversation {
             }
             records.append(record)
             observe(record)
-            receiveCookies(head.fields, of: request.target)
             return (head, feed)
         } catch {
             sendingEnded?()

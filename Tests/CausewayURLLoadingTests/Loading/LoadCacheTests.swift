@@ -133,6 +133,20 @@ struct LoadCacheTests {
         #expect(cache.exchange(storing: storable) == nil)
     }
 
+    @Test("A challenge of the server or of a proxy in a background validation changes nothing", arguments: [401, 407])
+    func refusedValidation(status: Int) throws {
+        keep(["Cache-Control": "max-age=0, stale-while-revalidate=60", "ETag": "\"1\""])
+        let key = MemoryCache.Key(method: "GET", url: url.absoluteString)
+        let entry = try #require(store.memoryEntries(for: key).first)
+        let answers: [[String: String]] = [[:], ["Cache-Control": "max-age=60"]]
+        for fields in answers {
+            let refresh = CacheRefresh(entry, key, store, URLRequest(url: url))
+            refresh.responded(head(status, fields), HTTPConnectionInformation())
+            refresh.ended(.success(FieldSection()))
+            #expect(store.cachedResponse(for: URLRequest(url: url))?.data == Data("stored".utf8), "\(fields)")
+        }
+    }
+
     @Test("Methods other than GET and HEAD have no use of the cache; unsafe ones invalidate (RFC 9111 §4.4)")
     func invalidation() throws {
         keep(["Cache-Control": "max-age=1000"])

@@ -138,6 +138,13 @@ struct HTTPCommandTests {
 
     // MARK: Redirects, credentials, cookies
 
+    @Test("A proxy that demands a credential sets no cookie of the server")
+    func proxyCookie() async throws {
+        let fields = try await echo(["-x", "http://ann:secret@127.0.0.1:PORT", "http://server.test/echo"]).fields
+        #expect(fields["cookie"] == nil && fields["host"] == "server.test")
+        #expect(fields["proxy-authorization"] == "Basic YW5uOnNlY3JldA==")
+    }
+
     @Test("Redirects are followed on request, with the cookies that they set")
     func redirects() async throws {
         #expect(try await echo(["-L", "-d", "x", "URL/redirect//echo"]).method == "GET")

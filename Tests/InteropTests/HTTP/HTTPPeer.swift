@@ -5,6 +5,7 @@ import Testing
 ///
 /// `/echo` answers with the request as JSON, `/hash` with the SHA-256 of the content, `/redirect/URL` with status 302, `/range` with 10,240
 /// bytes or a part of them, `/chunks` with ten chunks of 10,000 bytes. `/basic` and `/digest` want the user `ann` with the password `secret`.
+/// For a request in absolute form, it is also the proxy, which demands a credential and sets a cookie with its refusal.
 enum HTTPPeer {
     static let python = Peer.find("python3")
 
@@ -47,6 +48,10 @@ enum HTTPPeer {
             def serve(self):
                 content, path = self.content(), self.path.split("?")[0]
                 fields = self.headers
+                if path.startswith("http://"):
+                    if not fields.get("Proxy-Authorization"):
+                        return self.reply(407, b"no", ("Proxy-Authenticate", 'Basic realm="p"'), ("Set-Cookie", "proxy=1"))
+                    path = "/" + path.split("/", 3)[3]
                 if path == "/echo":
                     value = {"method": self.command, "path": self.path, "body": content.decode("latin1"),
                         "fields": {name.lower(): value for name, value in fields.items()}}

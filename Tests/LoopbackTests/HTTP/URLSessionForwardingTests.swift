@@ -117,6 +117,63 @@ extension Loopback {
             #expect(requests.all.allSatisfy { $0.body == "content" && $0["authorization"] == nil })
         }
 
+        @Test("The refusal of a proxy sets no cookies of the server", arguments: [true, false])
+        func refusal(isAnswered: Bool) async throws {
+            let requests = RequestLog()
+            let proxy = try echoServer(requests) { request in
+                guard request["proxy-authorization"] == nil else {
+                    return reply("200 OK", ["Set-Cookie: server=1"], request.target)
+                }
+                return reply("407 Who", ["Proxy-Authenticate: Basic realm=\"r\"", "Set-Cookie: proxy=1"], "who?")
+            }
+            let credential = [kCFProxyUsernameKey: "user", kCFProxyPasswordKey: "secret"]
+            let session = Self.session(proxy, nil, isAnswered ? credential : [:])
+            defer { session.invalidateAndCancel() }
+            for _ in 0..<2 {
+                let text = try await Self.load(session, "http://a.test/")
+                #expect(text == (isAnswered ? "200 http://a.test/" : "407 who?"))
+            }
+            let names = session.configuration.httpCookieStorage?.cookies?.map(\.name)
+            #expect(names == (isAnswered ? ["server"] : []))
+            #expect(requests.all.map { $0["cookie"] } == (isAnswered ? [nil, nil, "server=1"] : [nil, nil]))
+        }
+
+        @Test("A proxy that demands a credential does not end a resumable upload")
+        func upload() async throws {
+            let requests = RequestLog()
+            let offset = "HTTP/1.1 204 No Content\r\nUpload-Offset: 3\r\nUpload-Complete: ?0\r\n\r\n"
+            let proxy = try ScriptedServer { peer in
+                while let head = try await peer.readHead() {
+                    let request = ScriptedRequest(head: head)
+                    requests.append(request)
+                    switch request.method {
+                    case "POST":
+                        try await peer.write(
+                            "HTTP/1.1 104 Upload\r\nUpload-Draft-Interop-Version: 6\r\nLocation: /uploads/1\r\n\r\n")
+                        _ = try await peer.read(count: 7)
+                        // A reset could overtake the response 104.
+                        peer.socket.finishWriting()
+                        while try await !peer.socket.read().isEmpty {}
+                        return
+                    case "HEAD" where request["proxy-authorization"] == nil:
+                        try await peer.write(reply("407 Who", ["Proxy-Authenticate: Basic realm=\"r\""]))
+                    case "HEAD": try await peer.write(offset)
+                    default: try await peer.write(reply("200 OK", [], try await peer.read(count: 4)))
+                    }
+                }
+            }
+            let delegate = EventDelegate { _ in
+                (.useCredential, URLCredential(user: "user", password: "secret", persistence: .none))
+            }
+            let session = Self.session(proxy, delegate)
+            defer { session.invalidateAndCancel() }
+            var request = URLRequest(url: try #require(URL(string: "http://a.test/files")))
+            request.httpMethod = "POST"
+            let (data, _) = try await session.upload(for: request, from: Data("content".utf8))
+            #expect(String(decoding: data, as: UTF8.self) == "tent")
+            #expect(requests.all.map(\.method) == ["POST", "HEAD", "HEAD", "PATCH"])
+        }
+
         @Test("Proxies of HTTP/1.0, and their failures")
         func responses() async throws {
             let proxy = try ScriptedServer { peer in
