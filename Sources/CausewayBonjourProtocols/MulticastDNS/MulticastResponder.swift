@@ -158,15 +158,19 @@ struct MulticastResponder: Sendable {
     mutating func received(_ message: DNSMessage, _ arrival: MulticastArrival, isSelf: Bool, at now: Duration) {
         for records in [message.answers, message.authorities, message.additionals] {
             for record in records {
-                if arrival.isMulticast, let own = registered.own.held(record) {
-                    responses.heard(record, equalTo: own, at: now)
-                }
+                if arrival.isMulticast { heard(record, at: now) }
                 // This host itself may have sent these addresses, on another link or from another process. They are no
                 // conflict.
                 if isSelf, record.type == .a || record.type == .aaaa { continue }
                 for id in registered.owners(of: record.name) { examine(record, id, arrival, at: now) }
             }
         }
+    }
+
+    /// Checks another host's multicast record for an answer that this host need not send any more.
+    private mutating func heard(_ record: DNSRecord, at now: Duration) {
+        if let own = registered.own.held(record) { responses.heard(record, equalTo: own, at: now) }
+        for none in registered.own.negatives(equalTo: record) { responses.heard(record, equalToNegative: none) }
     }
 
     /// Compares a received record with a registration, and handles a conflict.

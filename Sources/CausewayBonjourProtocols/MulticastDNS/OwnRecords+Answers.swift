@@ -6,15 +6,29 @@ extension OwnRecords {
     /// additional records.
     static let explainedAnswerLimit = 64
 
-    /// Returns this host's records that the querier lists as known answers with at least half the correct TTL
-    /// (RFC 6762 §7.1).
+    /// Returns this host's records, and its NSEC records, that the querier lists as known answers with at least half
+    /// the correct TTL (RFC 6762 §7.1).
     func known(in answers: [DNSRecord]) -> Set<DNSRecord> {
-        Set(
-            answers.compactMap { answer in
-                guard let own = held(answer), answer.timeToLive >= own.timeToLive / 2 else { return nil }
-                return own
-            })
+        var known: Set<DNSRecord> = []
+        for answer in answers {
+            if let own = held(answer), answer.timeToLive >= own.timeToLive / 2 { known.insert(own) }
+            for none in negatives(equalTo: answer) where answer.timeToLive >= none.timeToLive / 2 { known.insert(none) }
+        }
+        return known
     }
+
+    /// Returns the NSEC records with which this host answers, and which are equal to the given record except for the
+    /// TTL. There can be two, because the TTL is that of the missing type.
+    func negatives(equalTo record: DNSRecord) -> [DNSRecord] {
+        guard record.type == .nsec, record.recordClass == .internet else { return [] }
+        let all = self[record.name]
+        return [MulticastDNS.hostTimeToLive, MulticastDNS.otherTimeToLive].compactMap { timeToLive in
+            Self.negative(timeToLive, all).flatMap { $0.data == record.data ? $0 : nil }
+        }
+    }
+
+    /// Whether this host still answers with a record that it has answered with, which can be an NSEC record.
+    func isAnswer(_ record: DNSRecord) -> Bool { held(record) != nil || !negatives(equalTo: record).isEmpty }
 
     /// Returns this host's answers to a question, except those that the querier already knows. Returns an NSEC record
     /// if the name has only other record types.
@@ -27,19 +41,20 @@ extension OwnRecords {
             isThere = true
             return known.isEmpty || !known.contains(record)
         }
-        guard !isThere, let none = Self.negative(question.type, all), !known.contains(none) else { return found }
+        guard !isThere, let none = Self.negative(MulticastDNS.timeToLive(of: question.type), all),
+            !known.contains(none)
+        else { return found }
         return [none]
     }
 
     /// Returns an NSEC record for a name with only unique records, listing their types (RFC 6762 §6.1). Types with
     /// numbers above 255 do not fit.
-    private static func negative(_ type: DNSRecordType, _ own: [DNSRecord]) -> DNSRecord? {
+    private static func negative(_ timeToLive: UInt32, _ own: [DNSRecord]) -> DNSRecord? {
         guard let name = own.first?.name, own.allSatisfy({ $0.flushesCache && $0.type.rawValue < 256 }) else {
             return nil
         }
         let types = Set(own.map(\.type)).sorted { $0.rawValue < $1.rawValue }
-        return DNSRecord(
-            name, .nsec, flushesCache: true, timeToLive: MulticastDNS.timeToLive(of: type), .next(name, types: types))
+        return DNSRecord(name, .nsec, flushesCache: true, timeToLive: timeToLive, .next(name, types: types))
     }
 
     /// Returns additional records: records that the querier will need next (RFC 6763 §12), and an NSEC record if a host
@@ -60,7 +75,7 @@ extension OwnRecords {
             }
             let hasIPv4 = all.contains { $0.type == .a }
             let hasIPv6 = all.contains { $0.type == .aaaa }
-            guard hasIPv4 != hasIPv6, let none = Self.negative(hasIPv4 ? .aaaa : .a, all) else { continue }
+            guard hasIPv4 != hasIPv6, let none = Self.negative(MulticastDNS.hostTimeToLive, all) else { continue }
             if present.insert(none).inserted { result.append(none) }
         }
         return result

@@ -137,7 +137,7 @@ struct ResponseSchedule: Sendable {
     /// resolution needs two more packets, and the kernel retries it only after a second.
     mutating func neighbourUnresolved(_ peer: MulticastPeer, _ own: OwnRecords, at now: Duration) {
         queriers.neighbourUnresolved(at: now)
-        let records = pending.takeUnconfirmed(of: peer).filter { own.held($0) != nil && !pending.isRecent($0, at: now) }
+        let records = pending.takeUnconfirmed(of: peer).filter { own.isAnswer($0) && !pending.isRecent($0, at: now) }
         pending.add(records, for: peer, PendingAnswers.Due(now), now: now)
     }
 
@@ -152,6 +152,13 @@ struct ResponseSchedule: Sendable {
         if record.timeToLive >= own.timeToLive { pending.forget(own) }
         // The other host's TTL is less than half the correct one: announce the correct one (RFC 6762 §6.6).
         if record.timeToLive < own.timeToLive / 2 { pending.add([own], at: now) }
+    }
+
+    /// Processes another host's multicast NSEC record that is equal to this host's NSEC record `own`, except for its
+    /// TTL. A short TTL is not corrected, because it can be right for another missing type.
+    mutating func heard(_ record: DNSRecord, equalToNegative own: DNSRecord) {
+        // Another host has given the answer (RFC 6762 §7.4).
+        if record.timeToLive >= own.timeToLive { pending.forget(own) }
     }
 
     /// Removes waiting answers, because this host no longer has the records.

@@ -86,6 +86,47 @@ struct MulticastResponderTests {
         }
     }
 
+    /// The NSEC record of `alpha.local` as a querier knows it.
+    private func negative(_ timeToLive: UInt32, types: [DNSRecordType] = [.a]) -> DNSRecord {
+        DNSRecord("alpha.local", .nsec, timeToLive: timeToLive, .next("alpha.local", types: types))
+    }
+
+    // RFC 6762 §6.1, §7.1.
+    @Test(
+        "C44: a known negative answer is not sent, unless less than half of its TTL is left or its types have changed",
+        arguments: [
+            (DNSRecordType.aaaa, UInt32(60), [DNSRecordType.a], false), (.aaaa, 59, [.a], true),
+            (.aaaa, 120, [.a, .txt], true), (.txt, 2_250, [.a], false), (.txt, 120, [.a], true),
+        ])
+    func negativeSuppression(
+        _ type: DNSRecordType, _ timeToLive: UInt32, _ types: [DNSRecordType], _ isAnswered: Bool
+    ) {
+        let wire = VirtualLink.settled()
+        let before = wire.packets.count
+        wire.inject(
+            DNSMessage.query(DNSQuestion("alpha.local", type), known: [negative(timeToLive, types: types)]))
+        wire.run(for: .seconds(1))
+        #expect((wire.packets.count > before) == isAnswered)
+    }
+
+    // RFC 6762 §7.2, §7.4.
+    @Test(
+        "C46 C48: further known answers, and another host's answer, suppress a negative answer that waits",
+        arguments: [(false, UInt32(60), false), (false, 59, true), (true, 120, false), (true, 119, true)])
+    func waitingNegative(_ isResponse: Bool, _ timeToLive: UInt32, _ isAnswered: Bool) {
+        let wire = VirtualLink.settled()
+        let before = wire.packets.count
+        var query = DNSMessage.query(DNSQuestion("alpha.local", .aaaa))
+        query.flags = [.isTruncated]
+        wire.inject(query)
+        var more = DNSMessage()
+        if isResponse { more.flags = [.isResponse, .isAuthoritative] }
+        more.answers = [negative(timeToLive)]
+        wire.inject(more)
+        wire.run(for: .seconds(1))
+        #expect((wire.packets.count > before) == isAnswered)
+    }
+
     @Test("C29 C46: an answer waits for further known answers")
     func truncatedQuery() {
         for comes in [true, false] {
@@ -186,6 +227,29 @@ struct MulticastResponderTests {
                 for case .send in actions + link.takeActions() { sent += 1 }
             }
             #expect(sent == 1, "\(start)")
+        }
+    }
+
+    @Test("A negative answer to a querier with an unknown link-layer address is also multicast")
+    func unresolvedNegative() {
+        var link = VirtualLink.settled().hosts[0].link
+        let peer = MulticastPeer(.ipv4(IPv4Address(bits: 0x0A00_0002)), port: MulticastDNS.port)
+        let query = DNSMessage.query(DNSQuestion("alpha.local", .txt, acceptsUnicast: true)).encoded()
+        // The first answer to a querier is always multicast too.
+        let cases = [(Duration.seconds(100), true, 1), (.seconds(150), true, 0), (.seconds(400), false, 1)]
+        for (start, isResolved, expected) in cases {
+            var (now, sent) = (start, 0)
+            link.received(query.span, MulticastArrival(from: peer), at: now)
+            while let next = link.deadline {
+                now = max(now, next)
+                link.advance(to: now)
+                let actions = link.takeActions()
+                for case .checkNeighbour(let peer) in actions where !isResolved {
+                    link.neighbourUnresolved(peer, at: now)
+                }
+                for case .send in actions + link.takeActions() { sent += 1 }
+            }
+            #expect(sent == expected, "\(start)")
         }
     }
 
