@@ -53,12 +53,12 @@ extension NWParameters {
     package func makeListenerSettings() throws(NWError) -> FrozenSettings {
         FrozenSettings(
             try makeSocketSettings(), makeLayers: try makeLayerMaker(to: nil),
-            openings: peerSpeaksFirst ? UnfinishedOpenings() : nil)
+            openings: clientSendsFirst ? UnfinishedOpenings() : nil)
     }
 
     /// Whether the client sends the first message of the lowest handshake above the transport. `false` for the
     /// program's framers, because it is unknown which side sends first.
-    private var peerSpeaksFirst: Bool {
+    private var clientSendsFirst: Bool {
         let lowest = defaultProtocolStack.applicationProtocols.last
         return lowest is NWProtocolTLS.Options || lowest is NWProtocolWebSocket.Options
     }

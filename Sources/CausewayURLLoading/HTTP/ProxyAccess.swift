@@ -29,7 +29,7 @@ struct ProxyAccess: Sendable {
         accepted = nil
         // The proxy has not received the credential: it closed the connection after its refusal, or the connection
         // began before the program supplied the credential.
-        if proxy.lacksCredential, repetitions < Self.maximumRepetitions {
+        if proxy.hasUnsentCredential, repetitions < Self.maximumRepetitions {
             repetitions += 1
             return .again
         }

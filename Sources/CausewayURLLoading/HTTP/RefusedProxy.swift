@@ -23,7 +23,7 @@ struct RefusedProxy: Sendable {
     var isSOCKS: Bool { challenges.kind == .socks }
 
     /// Whether the session has a credential that the proxy has not yet received.
-    var lacksCredential: Bool {
+    var hasUnsentCredential: Bool {
         !refusal.hadCredential && (refusal.hasCredential || challenges.credential != nil || challenges.hasAuthenticator)
     }
 

@@ -79,7 +79,7 @@ struct HTTPConversation {
             let (head, feed) = try await exchange(request, content, authorization, at: origin)
             if let refusal = refusal(of: head, at: origin, since: started) {
                 try await drain(feed)
-                guard refusal.lacksCredential, proxyRepetitions < Self.maximumProxyRepetitions else {
+                guard refusal.hasUnsentCredential, proxyRepetitions < Self.maximumProxyRepetitions else {
                     throw HTTPCommandFailure(refusal)
                 }
                 proxyRepetitions += 1

@@ -6,12 +6,12 @@ struct RefusingProxy: Error {
     let proxy: String
     let hadCredential: Bool
     /// Whether there is a credential that the proxy has not yet received.
-    let lacksCredential: Bool
+    let hasUnsentCredential: Bool
 
     init(_ proxy: ProxyChallenges, _ refusal: ProxyChallenges.Refusal) {
         self.proxy = proxy.endpoint.label
         hadCredential = refusal.hadCredential
-        lacksCredential = !refusal.hadCredential && refusal.hasCredential
+        hasUnsentCredential = !refusal.hadCredential && refusal.hasCredential
     }
 
     var text: PrintableText {
