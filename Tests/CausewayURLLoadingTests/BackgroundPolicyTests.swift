@@ -34,7 +34,7 @@ struct BackgroundPolicyTests {
         let session = URLSession(configuration: configuration, delegate: ends, transfersIn: directory.path)
         var iterator = ends.codes.makeAsyncIterator()
         #expect(await iterator.next() == URLError.Code.timedOut.rawValue)
-        #expect(store.identifiers.isEmpty)
+        #expect(store.identifiers == [])
         session.invalidateAndCancel()
     }
 

@@ -40,6 +40,38 @@ extension BackgroundTests {
         #expect(!store.isLocked(.owner) && transfers.remove(found) && transfers.sessions().isEmpty)
     }
 
+    /// Calls a closure while this process can open at most `count` more descriptors.
+    private static func withDescriptors<Result>(_ count: CInt, _ body: () -> Result) -> Result {
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        var usual = rlimit()
+        precondition(getrlimit(resource, &usual) == 0)
+        let lowest = dup(0)
+        close(lowest)
+        var limit = rlimit(rlim_cur: rlim_t(lowest + count), rlim_max: usual.rlim_max)
+        precondition(setrlimit(resource, &limit) == 0)
+        defer { _ = setrlimit(resource, &usual) }
+        return body()
+    }
+
+    @Test("A store that cannot be read now is not taken for an empty one")
+    func unreadableStore() async {
+        await #expect(processExitsWith: .success) {
+            let tests = BackgroundTests()
+            let store = try #require(TransferStore(tests.directory.path + "/program/test"))
+            #expect(store.write(tests.record(5)))
+            let (found, session) = Self.withDescriptors(0) {
+                (store.identifiers, BackgroundSession(store, tests.settings, role: .owner, program: "p"))
+            }
+            #expect(found == nil && session == nil)
+            let transfers = BackgroundTransfers(root: tests.directory.path)
+            // The session's directory can be opened, but not listed.
+            let unreadable = try #require(Self.withDescriptors(1) { transfers.sessions().first })
+            #expect(!unreadable.isReadable && unreadable.identifier == "test" && unreadable.items.isEmpty)
+            let readable = try #require(transfers.sessions().first)
+            #expect(readable.isReadable && readable.items.map(\.identifier) == [5])
+        }
+    }
+
     @Test(
         "A property list with other values is no record",
         arguments: ["identifier", "stageName", "content", "request", "options"])

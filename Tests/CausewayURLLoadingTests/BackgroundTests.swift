@@ -95,7 +95,7 @@ struct BackgroundTests {
                 "file 1 201 one", "end 1 0", "data 2 answer", "end 2 0", "end 3 0", "end 10 0", "end 11 -1103",
                 "events",
             ])
-        #expect(try store().identifiers.isEmpty && store().contentSize(1) == nil)
+        #expect(try store().identifiers == [] && store().contentSize(1) == nil)
         session.invalidateAndCancel()
         await calls.wait(for: 1)
         // Identifiers are not used again, also in the next process.
@@ -148,7 +148,7 @@ struct BackgroundTests {
         second.invalidateAndCancel()
         await calls.wait(for: 1)
         restored.taskDescription = "late"
-        #expect(try store().identifiers.isEmpty)
+        #expect(try store().identifiers == [])
     }
 
     @Test("A download takes over the file of resume data, and gives it back")
@@ -210,7 +210,7 @@ struct BackgroundTests {
         store.write(record)
         let path = directory.path + "/task-\(Int.max)"
         #expect(FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]))
-        #expect(store.session == nil && store.identifiers.isEmpty)
+        #expect(store.session == nil && store.identifiers == [])
         let session = session(nil)
         #expect(session.downloadTask(with: url).taskIdentifier == 1)
         session.invalidateAndCancel()

@@ -133,7 +133,13 @@ package final class PrivateDirectory: Sendable {
         defer { closedir(stream) }
         var entries: [Entry] = []
         var count = 0
-        while count < Self.maximumCount, let record = readdir(stream) {
+        while count < Self.maximumCount {
+            errno = 0
+            guard let record = readdir(stream) else {
+                // At the end, readdir(3) does not set errno. A part of the files must not be taken for all of them.
+                guard errno == 0 else { return nil }
+                break
+            }
             count += 1
             let name = withUnsafePointer(to: &record.pointee.d_name) { pointer in
                 pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }

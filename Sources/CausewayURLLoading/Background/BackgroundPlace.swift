@@ -26,7 +26,8 @@ enum BackgroundPlace: Sendable {
 
     /// Opens a directory for a session of the program.
     init(_ settings: SessionSettings, directory: String) {
-        self = TransferStore(directory).map { .stored(BackgroundSession($0, settings, role: .owner)) } ?? .unusable
+        let session = TransferStore(directory).flatMap { BackgroundSession($0, settings, role: .owner) }
+        self = session.map { .stored($0) } ?? .unusable
     }
 
     /// The session's transfers; `nil` if they are not stored.

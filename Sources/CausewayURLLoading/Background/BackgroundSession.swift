@@ -34,6 +34,8 @@ final class BackgroundSession: Sendable {
     struct State {
         /// The progress of restoring the stored tasks.
         struct Restoring {
+            /// The stored tasks at the start of a session that may transfer at once.
+            var stored: [Int] = []
             /// Tasks that this process created before the restore.
             var created: Set<Int> = []
             var isOver = false
@@ -75,18 +77,24 @@ final class BackgroundSession: Sendable {
     let state: LockedValue<State>
 
     /// Opens a session's store. ``start(_:)`` must be called afterwards.
-    init(_ store: TransferStore, _ settings: SessionSettings, role: Role, program: String = StoreDirectory.programName)
+    ///
+    /// - Returns: `nil` if the store cannot be read now, for example without a free descriptor. With the identifiers of
+    ///   an empty store, new tasks would replace the stored ones.
+    init?(_ store: TransferStore, _ settings: SessionSettings, role: Role, program: String = StoreDirectory.programName)
     {
-        self.store = store
-        self.role = role
-        isDiscretionary = settings.access.isDiscretionary
         var initial = State(record: SessionRecord(settings, program: program))
-        initial.record.lastIdentifier = max(store.session?.lastIdentifier ?? 0, store.identifiers.last ?? 0)
         switch role {
         case .owner: initial.ownership = store.lock(.owner)
         case .command: break
         }
         if role == .command || initial.ownership != nil { initial.activity = store.lock(.activity) }
+        // With the second lock, no other process removes tasks any more.
+        guard let stored = store.identifiers else { return nil }
+        self.store = store
+        self.role = role
+        isDiscretionary = settings.access.isDiscretionary
+        initial.restoring.stored = stored
+        initial.record.lastIdentifier = max(store.session?.lastIdentifier ?? 0, stored.last ?? 0)
         switch (role, initial.ownership != nil, initial.activity != nil) {
         case (.owner, true, true), (.command, _, true): initial.access = .active
         case (.owner, true, false): initial.access = .waiting
@@ -108,7 +116,7 @@ final class BackgroundSession: Sendable {
     /// Restores the stored tasks as soon as this process holds the lock for the transfers.
     func start(_ session: URLSession) {
         switch access {
-        case .active: restore(in: session)
+        case .active: restore(state.withLock { $0.restoring.stored }, in: session)
         case .waiting: claim(session)
         case .refused, .closed: break
         }
@@ -117,7 +125,7 @@ final class BackgroundSession: Sendable {
     private func claim(_ session: URLSession, after interval: Int = 20) {
         session.core.work.call(after: .milliseconds(interval)) { [self] in
             guard access == .waiting else { return }
-            guard let lock = store.lockAtOnce(.activity) else {
+            guard let lock = store.lockAtOnce(.activity), let stored = store.identifiers else {
                 return claim(session, after: min(interval * 2, Self.maximumClaimInterval))
             }
             let isWanted = state.withLock { state in
@@ -127,7 +135,7 @@ final class BackgroundSession: Sendable {
                 state.access = .active
                 return true
             }
-            if isWanted { restore(in: session) }
+            if isWanted { restore(stored, in: session) }
         }
     }
 
@@ -144,10 +152,10 @@ final class BackgroundSession: Sendable {
     /// store.
     var mayEnd: Bool { state.withLock { $0.restoring.isOver || $0.isLeaving } }
 
-    private func restore(in session: URLSession) {
+    private func restore(_ stored: [Int], in session: URLSession) {
         store.clean()
         var hasResults = false
-        for identifier in store.identifiers {
+        for identifier in stored {
             guard !state.withLock({ $0.restoring.created.contains(identifier) }), let record = store.record(identifier)
             else {
                 continue
@@ -161,6 +169,7 @@ final class BackgroundSession: Sendable {
         let waiting = state.withLock { state in
             defer { state.restoring.waiting = [] }
             state.restoring.isOver = true
+            state.restoring.stored = []
             state.restoring.created = []
             return state.restoring.waiting
         }

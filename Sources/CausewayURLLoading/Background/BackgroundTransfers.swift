@@ -25,6 +25,8 @@ package struct BackgroundTransfers: Sendable {
         package var items: [Item]
         /// The names of the damaged records.
         package var damaged: [String]
+        /// Whether the tasks could be read. If not, there are neither items nor damaged records here.
+        package var isReadable: Bool
         /// Whether `nw transfers` can continue the session.
         package var isComplete: Bool
 
@@ -39,7 +41,7 @@ package struct BackgroundTransfers: Sendable {
         case completed(finished: Int, left: Int)
         /// The program is running again.
         case handedOver
-        /// Another process uses the session.
+        /// Another process uses the session, or it cannot be read now.
         case busy
     }
 
@@ -49,7 +51,7 @@ package struct BackgroundTransfers: Sendable {
     /// - Parameter root: The directory of all sessions; `nil` for the user's directory.
     package init(root: String? = nil) { self.root = root ?? BackgroundDirectory.root() }
 
-    /// Returns all sessions with tasks or damaged records.
+    /// Returns all sessions with tasks or damaged records, and those that cannot be read now.
     ///
     /// - Parameter isBrief: Whether to leave out the tasks of sessions that their program is using. Such a session can
     ///   have many tasks.
@@ -64,8 +66,8 @@ package struct BackgroundTransfers: Sendable {
         var items: [Item] = []
         var damaged: [String] = []
         let identifiers = store.identifiers
-        guard !identifiers.isEmpty else { return nil }
-        for identifier in isBrief && store.isLocked(.owner) ? [] : identifiers {
+        guard identifiers?.isEmpty != true else { return nil }
+        for identifier in isBrief && store.isLocked(.owner) ? [] : identifiers ?? [] {
             if let record = store.record(identifier) {
                 items.append(item(record, in: store))
             } else {
@@ -78,7 +80,7 @@ package struct BackgroundTransfers: Sendable {
         return Session(
             program: settings?.program ?? parts.dropLast().last.map(String.init) ?? "",
             identifier: settings?.identifier ?? parts.last.map(String.init) ?? "", path: store.path, activity: activity,
-            items: items, damaged: damaged, isComplete: settings?.isComplete == true)
+            items: items, damaged: damaged, isReadable: identifiers != nil, isComplete: settings?.isComplete == true)
     }
 
     private static func item(_ record: TransferRecord, in store: TransferStore) -> Item {
@@ -89,12 +91,12 @@ package struct BackgroundTransfers: Sendable {
             description: record.options.description)
     }
 
-    /// Removes tasks from a session. Returns `false` if a process uses the session.
+    /// Removes tasks from a session. Returns `false` if a process uses the session, or if it cannot be read now.
     package func remove(_ session: Session, items: [Int]? = nil) -> Bool {
         guard let store = TransferStore(session.path, isCreated: false), let owner = store.lock(.owner),
-            let activity = store.lock(.activity)
+            let activity = store.lock(.activity), let identifiers = store.identifiers
         else { return false }
-        for identifier in store.identifiers where items?.contains(identifier) ?? true { store.remove(identifier) }
+        for identifier in identifiers where items?.contains(identifier) ?? true { store.remove(identifier) }
         return withExtendedLifetime((owner, activity)) { true }
     }
 
@@ -136,8 +138,9 @@ package struct BackgroundTransfers: Sendable {
         }
         let stores = StoreDirectory.path(in: ProcessInfo.processInfo.environment, "programs", record.program)
         let settings = record.settings(stores: stores)
-        let background = BackgroundSession(store, settings, role: .command, program: record.program)
-        guard background.access == .active else { return .busy }
+        guard let background = BackgroundSession(store, settings, role: .command, program: record.program),
+            background.access == .active
+        else { return .busy }
         let running = URLSession(
             core: SessionCore(settings, delegate: nil, queue: nil, background: .stored(background)))
         let isHandedOver = await wait(for: running, store)
@@ -145,6 +148,7 @@ package struct BackgroundTransfers: Sendable {
         await background.closed()
         if isHandedOver { return .handedOver }
         let after = Self.session(store)
+        guard after?.isReadable != false else { return .busy }
         return .completed(
             finished: after?.items.count { $0.state == "finished" } ?? 0, left: after?.pending.count ?? 0)
     }

@@ -56,8 +56,8 @@ final class TransferStore: Sendable {
         return number
     }
 
-    /// The identifiers of the stored tasks, in order.
-    var identifiers: [Int] { (directory.list() ?? []).compactMap { Self.identifier(of: $0.name) }.sorted() }
+    /// The identifiers of the stored tasks, in order; `nil` if the directory cannot be read now.
+    var identifiers: [Int]? { directory.list()?.compactMap { Self.identifier(of: $0.name) }.sorted() }
 
     /// Returns a task's record; `nil` if it is damaged.
     func record(_ identifier: Int) -> TransferRecord? {

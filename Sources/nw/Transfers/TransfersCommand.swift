@@ -117,7 +117,7 @@ struct TransfersCommand: Subcommand {
             }
         }
         guard busy.isEmpty else {
-            throw CommandFailure("in use by another process: \(busy.joined(separator: ", "))")
+            throw CommandFailure("in use by another process, or unreadable: \(busy.joined(separator: ", "))")
         }
     }
 }

@@ -20,6 +20,8 @@ struct TransfersListing: Encodable {
         var transfers: [Transfer]
         /// The names of damaged records.
         var damaged: [String]
+        /// Whether the transfers could be read.
+        var readable: Bool
     }
 
     private let sessions: [Session]
@@ -33,7 +35,7 @@ struct TransfersListing: Encodable {
                         task: item.identifier, kind: item.isUpload ? "upload" : "download", state: item.state,
                         bytes: item.size, url: item.url, description: item.description)
                 },
-                damaged: session.damaged)
+                damaged: session.damaged, readable: session.isReadable)
         }
     }
 
@@ -51,7 +53,8 @@ struct TransfersListing: Encodable {
             "  \(transfer.task)  \(transfer.kind)  \(transfer.state)  "
                 + "\(Amounts.bytes(UInt64(max(transfer.bytes, 0))))  \(transfer.url)"
         }
-        return ["\(session.program) \(session.session)\(activity)"] + transfers
+        let problem = session.readable ? [] : ["  cannot be read now: try again later"]
+        return ["\(session.program) \(session.session)\(activity)"] + transfers + problem
             + session.damaged.map { "  \($0): damaged record; 'nw transfers remove' removes it" }
     }
 }

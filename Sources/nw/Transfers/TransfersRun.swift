@@ -71,8 +71,11 @@ struct TransfersRun {
             && left[session.path] != session.pending
     }
 
-    /// Returns whether another process is using the session now, and may exit before its transfers are complete.
-    private static func isExpected(_ session: Session) -> Bool { session.activity != nil && session.isComplete }
+    /// Returns whether the session may soon have transfers that can run: another process is using it now, and may exit
+    /// before the transfers are complete, or the transfers cannot be read now.
+    private static func isExpected(_ session: Session) -> Bool {
+        session.activity != nil && session.isComplete || !session.isReadable
+    }
 
     /// Continues transfers until the limit is reached or the task is cancelled.
     ///
@@ -130,7 +133,7 @@ struct TransfersRun {
             printLine("\(name): \(finished) finished, \(left) left to the program")
             return .session(path: session.path, isCompleted: true)
         case .handedOver: printLine("\(name): the program is back")
-        case .busy: printLine("\(name): in use")
+        case .busy: printLine("\(name): in use, or unreadable")
         }
         return .session(path: session.path, isCompleted: false)
     }
