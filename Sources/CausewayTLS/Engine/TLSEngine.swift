@@ -61,7 +61,7 @@ package protocol TLSEngine: AnyObject {
     var unsentCount: Int { get }
 
     /// DTLS: time until ``timeoutElapsed()`` is due; `nil` without a pending retransmission. Read this value again
-    /// after each call to the engine.
+    /// after each call to the engine, and from time to time: it can follow the wall clock, which can be set.
     var timeout: Duration? { get }
     /// DTLS: retransmits if the timeout has passed. An early or late call is harmless.
     func timeoutElapsed() -> TLSProgress

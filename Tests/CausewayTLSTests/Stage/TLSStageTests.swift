@@ -303,6 +303,23 @@ struct TLSStageTests {
         #expect(pair.client.isReady && !pair.client.stack.awaitsPeer)
     }
 
+    @Test("The library's timeout is read again each second, because a change of the wall clock changes it")
+    func longTimeout() throws {
+        let settings = TLSSettings.client {
+            $0.usesDatagrams = true
+            $0.firstRetransmission = .seconds(60)
+        }
+        var pair = try StackPair(settings, .server { $0.usesDatagrams = true })
+        pair.client.stack.start(at: .seconds(5))
+        while pair.client.stack.nextOutbound(at: .seconds(5)) != nil {}
+        for second in 6...8 {
+            #expect(pair.client.stack.deadline == .seconds(second))
+            pair.client.stack.advance(to: .seconds(second))
+            let chunk = pair.client.stack.nextOutbound(at: .seconds(second))
+            #expect(chunk == nil)
+        }
+    }
+
     @Test("Over datagrams each message stays one, and one that does not fit is refused")
     func datagrams() throws {
         var pair = try StackPair(.client { $0.usesDatagrams = true }, .server { $0.usesDatagrams = true })
