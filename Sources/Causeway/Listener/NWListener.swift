@@ -69,20 +69,20 @@ public final class NWListener: Sendable {
         try self.init(service: Service(applicationService: name), using: parameters)
     }
 
-    /// Creates a listener that uses a socket opened by the service manager. systemd passes the socket under the name `key`.
+    /// Creates a listener that uses the sockets opened by the service manager. systemd passes them under the name `key`.
     ///
-    /// If there is no such socket, the listener fails with `ENOENT` when started.
+    /// A unit can have several sockets. The listener uses those of its transport protocol, and ``port`` is the port of
+    /// the first one. If there is no such socket, the listener fails with `ENOENT` when started.
     ///
     /// Counterpart: macOS 13, where launchd passes the socket.
     public init(launchdSocketKey key: String, parameters: NWParameters) {
         self.parameters = parameters
         do throws(NWError) {
             let settings = try parameters.makeListenerSettings()
-            if let descriptor = SocketActivation.takeDescriptor(named: key) {
-                driver = ListenerDriver(settings, port: 0, inherited: descriptor)
-            } else {
-                driver = ListenerDriver(settings, port: 0, mistake: Failure(errno: Errno.noEntry))
-            }
+            let kind = settings.value.transport == .udp ? Socket.Kind.datagram : .stream
+            let sockets = SocketActivation.takeDescriptors(named: key, kind)
+            driver = ListenerDriver(
+                settings, port: 0, inherited: sockets, mistake: sockets.isEmpty ? Failure(errno: Errno.noEntry) : nil)
         } catch {
             driver = ListenerDriver(FrozenSettings(SocketSettings(transport: .tcp)), port: 0, mistake: Failure(error))
         }

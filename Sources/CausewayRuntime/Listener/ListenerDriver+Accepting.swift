@@ -10,26 +10,38 @@ extension ListenerDriver {
     private static var retryDelay: Duration { .milliseconds(100) }
 
     func accept() {
+        var isUnfinished = false
+        for case .stream(let fd, let registration) in progress.withLock({ progress in progress.sockets }) {
+            let hasMore = accept(from: fd, registration)
+            isUnfinished = isUnfinished || hasMore
+        }
+        // One call continues with all sockets: with a call for each, the calls would multiply in every turn.
+        if isUnfinished { loop.execute { self.accept() } }
+    }
+
+    /// Accepts the connections in one socket's backlog. Returns whether connections may be left because the turn's
+    /// budget is used up.
+    private func accept(from fd: CInt, _ registration: Registration) -> Bool {
         for _ in 0..<Self.acceptBudget {
-            let socket = progress.withLock { progress -> (fd: CInt, registration: Registration)? in
-                guard progress.admission.acceptsNext(), case .streams(let fd, let registration) = progress.socket else {
-                    return nil
-                }
-                return (fd, registration)
-            }
-            guard let socket else { return }
+            // With each connection, the program can lower its limit, or cancel the listener, which closes the sockets.
+            guard progress.withLock({ progress in progress.admission.acceptsNext() && !progress.sockets.isEmpty })
+            else { return false }
             do throws(SystemError) {
                 var peer: SocketAddress?
-                guard let descriptor = try Socket.accept(socket.fd, peer: &peer) else {
-                    return loop.await(.readable, of: socket.registration)
+                guard let descriptor = try Socket.accept(fd, peer: &peer) else {
+                    loop.await(.readable, of: registration)
+                    return false
                 }
                 handOver(descriptor, peer)
-                guard Socket.hasBacklog(socket.fd) else { return loop.await(.readable, of: socket.registration) }
+                guard Socket.hasBacklog(fd) else {
+                    loop.await(.readable, of: registration)
+                    return false
+                }
             } catch {
-                guard isPassing(error) else { return }
+                guard isPassing(error) else { return false }
             }
         }
-        loop.execute { self.accept() }
+        return true
     }
 
     /// Returns whether the listener can accept again at once after this error.
@@ -57,15 +69,22 @@ extension ListenerDriver {
 
     func handOver(_ descriptor: consuming Descriptor, _ peer: SocketAddress?) {
         guard isWelcome(peer), isPermitted(Socket.localAddress(descriptor.rawValue)) else { return descriptor.close() }
+        // A client with a Unix domain socket without a path is known by the path to which it connected. Ask the
+        // accepted socket, because the listener can have several paths.
+        let isNameless = peer == nil || peer == SocketAddress.unix(path: "")
+        let name = isNameless ? Socket.localAddress(descriptor.rawValue) : peer?.unmapped
         let fd = descriptor.release()
         // Set the priority: an accepted socket inherits every other option from the listening socket, but not this one.
         if settings.value.ip.priority > 0 { try? Socket.set(.priority, to: settings.value.ip.priority, on: fd) }
-        hand(ConnectionDriver(.accepted(fd), settings), peer?.unmapped)
+        hand(ConnectionDriver(.accepted(fd), settings), name)
     }
 
-    func handOver(peer: SocketAddress, _ flow: Flow, _ socket: SharedDatagramSocket) -> Bool {
+    /// - Parameter address: The socket's own address.
+    func handOver(
+        peer: SocketAddress, _ flow: Flow, _ socket: SharedDatagramSocket, at address: SocketAddress?
+    ) -> Bool {
         guard progress.withLock({ progress in progress.admission.allowance > 0 }), socket.peerCount <= Self.peerLimit,
-            isWelcome(peer), isPermitted(socket.source(for: peer) ?? progress.withLock { progress in progress.address })
+            isWelcome(peer), isPermitted(socket.source(for: peer) ?? address)
         else { return false }
         hand(ConnectionDriver(.peer(socket, peer), settings, flow: flow), peer.unmapped)
         return true

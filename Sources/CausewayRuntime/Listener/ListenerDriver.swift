@@ -4,12 +4,13 @@ package import CausewayTypes
 internal import CausewayWire
 package import Dispatch
 
-/// Listens on one address and passes each accepted stream connection, and each new datagram peer, to the program.
+/// Listens on one address, or on the sockets of the service manager, and passes each accepted stream connection, and
+/// each new datagram peer, to the program.
 package final class ListenerDriver: ReadinessHandler {
     package typealias Lifecycle = ListenerLifecycle
     package typealias State = Lifecycle.State
 
-    /// A datagram listener's maximum number of simultaneous peers. This limits the effect of forged source
+    /// The maximum number of simultaneous peers of a datagram socket. This limits the effect of forged source
     /// addresses.
     static let peerLimit = 65_536
     private static let backlog: CInt = 4_096
@@ -22,7 +23,8 @@ package final class ListenerDriver: ReadinessHandler {
         var line = ActionLine<Lifecycle.Action>()
         /// The latest transition's actions, which are not in the queue of actions yet.
         var requested: [Lifecycle.Action] = []
-        var socket = ListeningSocket.closed
+        /// The open sockets: several only if they are those of the service manager.
+        var sockets: [ListeningSocket] = []
         /// Whether the listener created its Unix socket file, and must remove it. A file that the service manager
         /// created must stay, because the service manager starts the service again through this file.
         var ownsFile = false
@@ -33,8 +35,7 @@ package final class ListenerDriver: ReadinessHandler {
     }
 
     enum ListeningSocket: Sendable {
-        case closed
-        case streams(CInt, Registration)
+        case stream(CInt, Registration)
         case datagrams(SharedDatagramSocket)
     }
 
@@ -81,16 +82,15 @@ package final class ListenerDriver: ReadinessHandler {
     let settings: FrozenSettings
     private let mistake: Failure?
     private let port: UInt16
-    /// The listening socket from the service manager (systemd); `nil` if there is none, and after the listener has
-    /// taken it.
-    private let inherited: LockedValue<CInt?>
+    /// The sockets of the service manager (systemd) that the listener has not taken yet.
+    private let inherited: LockedValue<[CInt]>
     let loop: any EventLoop
     let progress = LockedValue(Progress())
 
-    package init(
-        _ settings: FrozenSettings, port: UInt16, inherited: consuming Descriptor? = nil, mistake: Failure? = nil
-    ) {
-        self.inherited = LockedValue(inherited.release())
+    /// - Parameter inherited: The sockets of the service manager, which the listener closes; if there are none, the
+    ///   listener opens one.
+    package init(_ settings: FrozenSettings, port: UInt16, inherited: [CInt] = [], mistake: Failure? = nil) {
+        self.inherited = LockedValue(inherited)
         self.settings = settings
         self.port = port
         self.mistake = mistake
@@ -188,29 +188,38 @@ package final class ListenerDriver: ReadinessHandler {
         }
     }
 
-    /// Closes the socket, and reports when the port is free.
+    /// Closes the sockets, and reports when their ports are free.
     private func close() {
-        let (socket, file, network) = progress.withLock { progress in
-            defer { progress.socket = .closed }
-            return (progress.socket, progress.ownsFile ? progress.address : nil, progress.network.take())
+        let (sockets, file, network) = progress.withLock { progress in
+            defer { progress.sockets = [] }
+            return (progress.sockets, progress.ownsFile ? progress.address : nil, progress.network.take())
         }
         network?.cancel()
         closeInherited()
-        switch socket {
-        case .closed: closed()
-        case .datagrams(let datagrams): datagrams.stop { self.closed() }
-        case .streams(let fd, let registration):
-            if case .unix(let path) = file, !path.isEmpty, path.utf8.first != 0 { LocalPath.remove(path) }
-            loop.close(registration, Descriptor(adopting: fd)) { self.closed() }
+        if case .stream(_, _)? = sockets.first, case .unix(let path) = file, !path.isEmpty, path.utf8.first != 0 {
+            LocalPath.remove(path)
+        }
+        close(sockets[...])
+    }
+
+    /// Closes the sockets one after the other, and then reports the end.
+    private func close(_ sockets: ArraySlice<ListeningSocket>) {
+        switch sockets.first {
+        case nil: closed()
+        case .datagrams(let datagrams)?: datagrams.stop { self.close(sockets.dropFirst()) }
+        case .stream(let fd, let registration)?:
+            loop.close(registration, Descriptor(adopting: fd)) { self.close(sockets.dropFirst()) }
         }
     }
 
     private func closed() { transition { progress in progress.lifecycle.closed() } }
 
-    /// Closes the service manager's socket if the listener ends before it has taken that socket. The program may retain
-    /// the cancelled listener for a long time, so do not leave this to `deinit`.
-    private func closeInherited() {
-        if let fd = inherited.withLock({ inherited in inherited.take() }) { Descriptor(adopting: fd).close() }
+    /// Closes the service manager's sockets if the listener ends before it has taken them. The program may retain the
+    /// cancelled listener for a long time, so do not leave this to `deinit`.
+    private func closeInherited() { while let fd = takeInherited() { Descriptor(adopting: fd).close() } }
+
+    private func takeInherited() -> CInt? {
+        inherited.withLock { inherited in inherited.isEmpty ? nil : inherited.removeFirst() }
     }
 
     // MARK: On the loop
@@ -220,44 +229,57 @@ package final class ListenerDriver: ReadinessHandler {
         // socket.
         guard progress.withLock({ progress in progress.mayOpen }) else { return }
         do throws(SystemError) {
-            let bound = try openSocket()
             if settings.value.pathConstraints.excludesInterfaces {
                 let network = NetworkStateMonitor.shared.subscribe { _ in }
                 progress.withLock { progress in progress.network = network }
             }
-            let address = Socket.localAddress(bound.rawValue)
-            progress.withLock { progress in progress.address = address }
-            if settings.value.transport == .udp { try listenForDatagrams(bound, address) } else { try listen(bound) }
+            try openSockets()
             transition { progress in progress.lifecycle.opened() }
         } catch {
             transition { progress in progress.lifecycle.broke(Failure(errno: error.errno)) }
         }
     }
 
-    private func openSocket() throws(SystemError) -> Descriptor {
-        if let fd = inherited.withLock({ inherited in inherited.take() }) {
+    /// Listens on the service manager's sockets. If there are none, opens a socket.
+    private func openSockets() throws(SystemError) {
+        guard let first = takeInherited() else {
+            let descriptor = try settings.value.openListeningSocket(port: port)
+            progress.withLock { progress in progress.ownsFile = true }
+            return try use(descriptor)
+        }
+        var next: CInt? = first
+        while let fd = next {
             let descriptor = Descriptor(adopting: fd)
             try settings.value.configureInherited(fd)
-            return descriptor
+            try use(descriptor)
+            next = takeInherited()
         }
-        let descriptor = try settings.value.openListeningSocket(port: port)
-        progress.withLock { progress in progress.ownsFile = true }
-        return descriptor
+    }
+
+    /// Listens on a bound socket.
+    private func use(_ descriptor: consuming Descriptor) throws(SystemError) {
+        let address = Socket.localAddress(descriptor.rawValue)
+        progress.withLock { progress in progress.address = progress.address ?? address }
+        if settings.value.transport == .udp {
+            try listenForDatagrams(descriptor, address)
+        } else {
+            try listen(descriptor)
+        }
     }
 
     private func listen(_ descriptor: consuming Descriptor) throws(SystemError) {
         try Socket.listen(descriptor.rawValue, backlog: Self.backlog)
         let registration = try loop.register(descriptor.rawValue, for: .readable, self)
         let fd = descriptor.release()
-        progress.withLock { progress in progress.socket = .streams(fd, registration) }
+        progress.withLock { progress in progress.sockets.append(.stream(fd, registration)) }
     }
 
     private func listenForDatagrams(_ descriptor: consuming Descriptor, _ address: SocketAddress?) throws(SystemError) {
         let isWildcard = address?.isWildcard ?? true
         let datagrams = try SharedDatagramSocket(
             descriptor, on: loop, tracksSource: isWildcard
-        ) { [weak self] socket, flow, peer in self?.handOver(peer: peer, flow, socket) ?? false }
-        progress.withLock { progress in progress.socket = .datagrams(datagrams) }
+        ) { [weak self] socket, flow, peer in self?.handOver(peer: peer, flow, socket, at: address) ?? false }
+        progress.withLock { progress in progress.sockets.append(.datagrams(datagrams)) }
     }
 
     package func ready(for readiness: Readiness) { accept() }
@@ -278,16 +300,8 @@ extension ListenerDriver.Progress: SequencedState {
 /// queue, or on any thread if the listener was started without a queue.
 package protocol ListenerObserver: AnyObject, Sendable {
     func listenerChanged(to state: ListenerDriver.State)
+    /// - Parameter peer: The peer's address. For a Unix domain socket without a path, the path to which it connected.
     func listenerAccepted(_ connection: ConnectionDriver, _ peer: SocketAddress?)
     /// Called last: after this call, no other method is called.
     func listenerReleased()
-}
-
-extension Optional where Wrapped: ~Copyable, Wrapped == Descriptor {
-    fileprivate consuming func release() -> CInt? {
-        switch consume self {
-        case .some(let descriptor): descriptor.release()
-        case .none: nil
-        }
-    }
 }

@@ -160,12 +160,17 @@ package enum Socket {
     /// Makes close(2) send a reset.
     package static func abortOnClose(_ fd: CInt) { _ = cw_abort_on_close(fd) }
 
-    /// Returns whether the socket is a datagram socket.
-    package static func isDatagram(_ fd: CInt) -> Bool {
+    /// Returns the kind of a socket; `nil` for a socket of another kind, and for other descriptors.
+    package static func kind(of fd: CInt) -> Kind? {
         var kind: CInt = 0
         var length = socklen_t(MemoryLayout<CInt>.size)
-        return getsockopt(fd, SOL_SOCKET, SO_TYPE, &kind, &length) == 0 && kind == CInt(SOCK_DGRAM.rawValue)
+        guard getsockopt(fd, SOL_SOCKET, SO_TYPE, &kind, &length) == 0 else { return nil }
+        if kind == CInt(SOCK_STREAM.rawValue) { return .stream }
+        return kind == CInt(SOCK_DGRAM.rawValue) ? .datagram : nil
     }
+
+    /// Returns whether the socket is a datagram socket.
+    package static func isDatagram(_ fd: CInt) -> Bool { kind(of: fd) == .datagram }
 
     package static func localAddress(_ fd: CInt) -> SocketAddress? {
         var kernel = cw_address()

@@ -25,28 +25,30 @@ package enum SocketActivation {
         }
     }
 
-    /// Takes ownership of the socket with the given name. Returns `nil` if this process was passed no such socket, or
-    /// if an earlier call has returned it.
-    package static func takeDescriptor(named name: String) -> Descriptor? {
-        guard let number = number(named: name, in: .current, process: getpid()) else { return nil }
-        guard taken.withLock({ taken in taken.insert(number).inserted }) else { return nil }
-        let flags = fcntl(number, F_GETFL)
-        guard flags >= 0, fcntl(number, F_SETFL, flags | O_NONBLOCK) == 0, fcntl(number, F_SETFD, FD_CLOEXEC) == 0
-        else {
-            return nil
+    /// Returns the sockets with the given name and kind, which the caller must close. All sockets of a unit have the
+    /// same name.
+    ///
+    /// - Returns: None if this process was passed no such socket, or if an earlier call has returned them.
+    package static func takeDescriptors(named name: String, _ kind: Socket.Kind) -> [CInt] {
+        numbers(named: name, in: .current, process: getpid()).filter { number in
+            guard Socket.kind(of: number) == kind, taken.withLock({ taken in taken.insert(number).inserted }) else {
+                return false
+            }
+            let flags = fcntl(number, F_GETFL)
+            return flags >= 0 && fcntl(number, F_SETFL, flags | O_NONBLOCK) == 0
+                && fcntl(number, F_SETFD, FD_CLOEXEC) == 0
         }
-        return Descriptor(adopting: number)
     }
 
-    /// Returns the descriptor number of the socket with this name; `nil` if `LISTEN_PID` is not this process, or if no
+    /// Returns the descriptor numbers of the sockets with this name; none if `LISTEN_PID` is not this process, or if no
     /// socket has the name.
-    package static func number(named name: String, in environment: Environment, process: CInt) -> CInt? {
-        guard environment.process.flatMap({ CInt(digits: $0) }) == process else { return nil }
+    package static func numbers(named name: String, in environment: Environment, process: CInt) -> [CInt] {
+        guard environment.process.flatMap({ CInt(digits: $0) }) == process else { return [] }
         guard let count = environment.count.flatMap({ CInt(digits: $0) }), (1...1_024).contains(count) else {
-            return nil
+            return []
         }
         let names = (environment.names ?? "").split(separator: ":", omittingEmptySubsequences: false)
-        guard let index = names.firstIndex(where: { $0 == name }), index < count else { return nil }
-        return firstDescriptor + CInt(index)
+        return names.prefix(Int(count)).enumerated().filter { $0.element == name }
+            .map { firstDescriptor + CInt($0.offset) }
     }
 }

@@ -65,7 +65,7 @@ extension Runtime {
             if isInherited {
                 let socket = try Socket.open(.unix, .stream)
                 try Socket.bind(socket.rawValue, to: .unix(path: path))
-                driver = ListenerDriver(FrozenSettings(settings), port: 0, inherited: socket)
+                driver = ListenerDriver(FrozenSettings(settings), port: 0, inherited: [socket.release()])
             } else {
                 driver = ListenerDriver(FrozenSettings(settings), port: 0)
             }
@@ -78,6 +78,42 @@ extension Runtime {
             #expect(states == [.ready, .cancelled])
             #expect(existed)
             #expect((access(path, F_OK) == 0) == isInherited)
+        }
+
+        @Test("A listener accepts connections at all sockets of the service manager, and closes all of them")
+        func severalSockets() async throws {
+            let paths = (0..<3).map { "/tmp/causeway-listener-\($0)-\(UUID().uuidString).sock" }
+            defer { for path in paths { LocalPath.remove(path) } }
+            var sockets: [CInt] = []
+            for path in paths {
+                let socket = try Socket.open(.unix, .stream)
+                try Socket.bind(socket.rawValue, to: .unix(path: path))
+                sockets.append(socket.release())
+            }
+            let settings = FrozenSettings(SocketSettings(transport: .tcp))
+            let driver = ListenerDriver(settings, port: 0, inherited: sockets)
+            let observer = Observer()
+            driver.start(on: nil, observer: observer)
+            await observer.states.wait(for: 1)
+            #expect(driver.address == .unix(path: paths[0]))
+            for (index, path) in paths.enumerated().reversed() {
+                let client = try Socket.open(.unix, .stream)
+                _ = try Socket.connect(client.rawValue, to: .unix(path: path))
+                await observer.peers.wait(for: paths.count - index)
+                client.close()
+            }
+            // The clients have no path of their own.
+            let expected: [SocketAddress?] = paths.reversed().map { .unix(path: $0) }
+            #expect(observer.peers.events == expected)
+            driver.cancel(observer: observer)
+            let states = await observer.states.wait(for: 2)
+            #expect(states == [.ready, .cancelled])
+            for path in paths {
+                let client = try Socket.open(.unix, .stream)
+                let number = client.rawValue
+                #expect(throws: SystemError.self) { try Socket.connect(number, to: .unix(path: path)) }
+                client.close()
+            }
         }
 
         @Test("A listener for local peers closes streams from other networks before they are delivered")
@@ -109,7 +145,7 @@ extension Runtime {
             let socket = try Socket.open(.ipv4, transport == .udp ? .datagram : .stream)
             try Socket.bind(socket.rawValue, to: .ipv4(bits: 0, port: 0))
             let same = try Socket.duplicate(socket.rawValue)
-            let driver = ListenerDriver(FrozenSettings(settings), port: 0, inherited: socket)
+            let driver = ListenerDriver(FrozenSettings(settings), port: 0, inherited: [socket.release()])
             let observer = Observer()
             driver.start(on: nil, observer: observer)
             await observer.states.wait(for: 1)
