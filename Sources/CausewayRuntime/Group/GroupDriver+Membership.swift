@@ -16,7 +16,10 @@ extension GroupDriver {
         }
         // Subscribe before the first network reading: otherwise a change between the reading and the subscription would
         // be missed.
-        let watch = NetworkChangeMonitor.shared.subscribe { [weak self] in self?.networkChanged() }
+        let watch = Watch(
+            kernel: NetworkChangeMonitor.shared.subscribe { [weak self] in self?.networkChanged() },
+            model: plan.settings.value.pathConstraints.excludesInterfaces
+                ? NetworkStateMonitor.shared.subscribe { [weak self] _ in self?.networkChanged() } : nil)
         progress.withLock { progress in progress.watch = watch }
         Engine.networkLoop.execute { [weak self] in self?.networkChanged() }
     }
@@ -38,7 +41,9 @@ extension GroupDriver {
             retryLater()
             return loop.execute { self.join(on: self.progress.withLock { progress in progress.interfaces }) }
         }
-        let interfaces = GroupInterfaces(snapshot, for: plan.settings.value)
+        let settings = plan.settings.value
+        let model = settings.pathConstraints.excludesInterfaces ? readModel() : nil
+        let interfaces = GroupInterfaces(snapshot, model, for: settings)
         loop.execute { self.join(on: interfaces) }
     }
 

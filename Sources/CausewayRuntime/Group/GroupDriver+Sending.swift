@@ -89,15 +89,26 @@ extension GroupDriver {
                 return stops(forGroup: group, progress)
             }
             guard let socket = progress.sockets.first(where: { $0.family == address.family })?.socket else { return [] }
-            // If the program requires an interface, unicast messages must use it too.
-            let interface =
-                plan.settings.value.requiredInterface == nil ? nil : progress.interfaces.candidates.first?.index
+            guard let interface = interface(toward: address, progress.interfaces) else { return [] }
             return [
                 GroupTransmission.Stop(
                     socket: socket, peer: address, source: source ?? plan.settings.value.localHost(address.family),
-                    interface: UInt32(interface ?? 0), group: -1)
+                    interface: UInt32(interface), group: -1)
             ]
         }
+    }
+
+    /// Returns the index of the interface for unicast messages to an address; 0 for the kernel's choice, and `nil` if
+    /// the settings exclude all interfaces that reach the address.
+    private func interface(toward address: SocketAddress, _ interfaces: GroupInterfaces) -> Int? {
+        let settings = plan.settings.value
+        if settings.requiredInterface != nil { return interfaces.candidates.first?.index ?? 0 }
+        guard let model = interfaces.model else { return 0 }
+        // The ways compare prohibited interfaces by index. Compare them by name too, as ``GroupInterfaces`` does.
+        let best = settings.ways(toward: address, in: model).first { way in
+            !settings.prohibitedInterfaces.contains { $0.name == way.interface.name }
+        }
+        return best.map { $0.isKernelChoice ? 0 : $0.interface.index }
     }
 
     private func stops(forGroup group: Int, _ progress: Progress) -> [GroupTransmission.Stop] {

@@ -23,9 +23,21 @@ package final class GroupDriver: ReadinessHandler {
         /// The latest transition's actions, which are not in the queue of actions yet.
         var requested: [Lifecycle.Action] = []
         var sockets: [FamilySocket] = []
-        var watch: NetworkChangeMonitor.Subscription?
+        var watch: Watch?
         var inbox = GroupInbox()
         var outbox = GroupOutbox()
+    }
+
+    /// The subscriptions to changes of the network.
+    struct Watch: Sendable {
+        let kernel: NetworkChangeMonitor.Subscription
+        /// Also reports what network managers say; `nil` if the settings exclude no interfaces.
+        let model: NetworkStateMonitor.Subscription?
+
+        func cancel() {
+            kernel.cancel()
+            model?.cancel()
+        }
     }
 
     struct FamilySocket: Sendable {
@@ -38,16 +50,20 @@ package final class GroupDriver: ReadinessHandler {
     let progress: LockedValue<Progress>
     /// Takes a snapshot of the network; returns `nil` if the kernel does not answer.
     let look: @Sendable () -> NetworkSnapshot?
+    /// Returns the network model, which is needed only if the settings exclude interfaces.
+    let readModel: @Sendable () -> NetworkModel
     /// Whether a timer is set to take a snapshot again.
     let isRetryDue = LockedValue(false)
 
     package init(
         _ plan: GroupPlan, loop: (any EventLoop)? = nil,
-        look: @escaping @Sendable () -> NetworkSnapshot? = { try? NetworkSnapshot.current() }
+        look: @escaping @Sendable () -> NetworkSnapshot? = { try? NetworkSnapshot.current() },
+        readModel: @escaping @Sendable () -> NetworkModel = { NetworkStateMonitor.shared.model }
     ) {
         self.plan = plan
         self.loop = loop ?? Engine.nextLoop()
         self.look = look
+        self.readModel = readModel
         // Until the first snapshot is taken, no interface is known. So a group with interface restrictions permits
         // none.
         let interfaces = GroupInterfaces(NetworkSnapshot(), for: plan.settings.value)

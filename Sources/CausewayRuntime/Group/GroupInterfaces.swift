@@ -12,11 +12,22 @@ struct GroupInterfaces: Sendable {
     /// IPv4 source addresses by interface index. An interface has an entry only if the kernel would select another
     /// source or if the program requires a source.
     var sources: [Int: SocketAddress] = [:]
+    /// The network as it is also known to its managers; `nil` if the settings exclude no interfaces.
+    let model: NetworkModel?
 
-    init(_ snapshot: NetworkSnapshot, for settings: SocketSettings) {
-        let allowed = snapshot.interfaces.filter { settings.permits($0) }
-        permitted =
-            settings.restrictsInterfaces || settings.localHost != nil ? Set(allowed.map(\.interface.index)) : nil
+    /// - Parameters:
+    ///   - snapshot: The interfaces.
+    ///   - model: The model, which says which interfaces are metered, constrained or cellular; `nil` if the settings
+    ///     exclude no interfaces, or if it is unknown. Settings that exclude interfaces then permit none.
+    init(_ snapshot: NetworkSnapshot, _ model: NetworkModel? = nil, for settings: SocketSettings) {
+        self.model = model
+        var constraints = settings.pathConstraints
+        let isRestricted =
+            settings.requiredInterface != nil || settings.localHost != nil || constraints.excludesInterfaces
+        // `settings.permits(_:)` compares these by name.
+        (constraints.requiredInterface, constraints.prohibitedInterfaces) = (nil, [])
+        let allowed = snapshot.interfaces.filter { settings.permits($0) && constraints.permits($0, in: model) }
+        permitted = isRestricted ? Set(allowed.map(\.interface.index)) : nil
         // Use loopback only on request, because it does not carry multicast from other hosts.
         let wantsLoopback =
             settings.requiredInterface != nil || settings.requiredInterfaceType == .loopback
@@ -48,17 +59,21 @@ extension SocketSettings {
         }
         // Compare interfaces by name, because an interface that was removed and created again has another index.
         return !prohibitedInterfaces.contains { $0.name == interface.interface.name }
-            && !prohibitedInterfaceTypes.contains(interface.interface.type)
-            && (requiredInterfaceType.map { $0 == interface.interface.type } ?? true)
-    }
-
-    fileprivate var restrictsInterfaces: Bool {
-        requiredInterface != nil || requiredInterfaceType != nil || !prohibitedInterfaces.isEmpty
-            || !prohibitedInterfaceTypes.isEmpty
     }
 
     /// The local address required by the program; `nil` for the wildcard address.
     var localHost: SocketAddress? { localAddress.flatMap { $0.isWildcard ? nil : $0 } }
+}
+
+extension PathConstraints {
+    /// Returns whether an interface is permitted. A new interface is not permitted before the model has it.
+    fileprivate func permits(_ interface: NetworkSnapshot.Interface, in model: NetworkModel?) -> Bool {
+        guard excludesInterfaces else { return true }
+        guard let known = model?.interface(index: interface.interface.index),
+            known.interface.name == interface.interface.name
+        else { return false }
+        return permits(known)
+    }
 }
 
 extension NetworkSnapshot.Interface {

@@ -2,6 +2,7 @@ import CausewayProtocols
 import CausewaySystem
 import CausewayTestKit
 import CausewayTypes
+import CausewayWire
 import Dispatch
 import FoundationEssentials
 import Testing
@@ -123,6 +124,58 @@ extension Runtime {
             driver.cancel(observer: observer)
             let states = await observer.states.wait(for: 2)
             #expect(states == [.ready, .cancelled])
+        }
+
+        @Test("A group that prohibits expensive paths leaves an interface that becomes expensive")
+        func expensive() async throws {
+            var settings = SocketSettings(transport: .udp)
+            settings.requiredInterfaceType = .loopback
+            settings.prohibitsExpensive = true
+            let plan = GroupPlan(groups: [.ipv4(bits: 0xEF01_0205, port: 0)], settings: FrozenSettings(settings))
+            let state = try NetlinkState.current()
+            let overrides = LockedValue("")
+            let driver = GroupDriver(
+                plan,
+                readModel: {
+                    let text = overrides.withLock { overrides in overrides }
+                    return NetworkModel(state, overrides: InterfaceOverrides(parsing: text)) { _ in nil }
+                })
+            let observer = Observer { _ in }
+            driver.start(on: DispatchQueue(label: "group"), observer: observer)
+            await observer.states.wait(for: 1)
+            overrides.withLock { overrides in overrides = "lo=expensive" }
+            await Engine.networkLoop.run { driver.networkChanged() }
+            let states = await observer.states.wait(for: 2)
+            #expect(states == [.ready, .waiting(Failure(errno: Errno.networkDown))])
+            #expect(driver.membershipCount == 0)
+            driver.cancel(observer: observer)
+            await observer.states.wait(for: 3)
+        }
+
+        @Test("A message of a restricted group to one host fails if no permitted interface leads there")
+        func oneHost() async throws {
+            let state = LockedValue(try NetlinkState.current())
+            let driver = GroupDriver(
+                Self.makeRestrictedPlan(),
+                readModel: { NetworkModel(state.withLock { state in state }) { _ in nil } })
+            let observer = Observer { _ in }
+            driver.start(on: DispatchQueue(label: "group"), observer: observer)
+            await observer.states.wait(for: 1)
+            let results = Recorder<Failure?>()
+            let message = GroupOutbound(Data([1]), to: .address(.ipv4(bits: 0x7F00_0001, port: 9))) { failure in
+                results.note(failure)
+            }
+            driver.send(SendQueue.Entry(message))
+            await results.wait(for: 1)
+            // The kernel still has its route.
+            state.withLock { state in state.routes = [] }
+            await Engine.networkLoop.run { driver.networkChanged() }
+            driver.send(SendQueue.Entry(message))
+            let failures = await results.wait(for: 2)
+            let expected: [Failure?] = [nil, Failure(errno: Errno.networkUnreachable)]
+            #expect(failures == expected)
+            driver.cancel(observer: observer)
+            await observer.states.wait(for: 2)
         }
 
         @Test("Until the interfaces are known, a restricted group accepts no datagrams")
