@@ -43,7 +43,7 @@ public let kSCStatusMaxLink = 3_006
 public let kSCStatusReachabilityUnknown = 4_001
 /// The status: the connection's service is not available.
 public let kSCStatusConnectionNoService = 5_001
-/// The status: information on the connection is not available at this time.
+/// The status: there is currently no information about the connection.
 public let kSCStatusConnectionIgnore = 5_002
 
 /// The status of the latest failed call, per thread.
@@ -83,7 +83,7 @@ enum StatusMemory {
         case kSCStatusMaxLink: "there are too many links"
         case kSCStatusReachabilityUnknown: "the reachability cannot be determined"
         case kSCStatusConnectionNoService: "the service of the connection is not available"
-        case kSCStatusConnectionIgnore: "the connection is not of interest"
+        case kSCStatusConnectionIgnore: "there is currently no information about the connection"
         default: nil
         }
     }

@@ -111,6 +111,7 @@ struct ReachabilityTests {
         #expect(before == 0 && other == 1_002)
         #expect(during == [kCFErrorDomainSystemConfiguration, "1002", "an argument is not valid"])
         #expect(String(cString: SCErrorString(Int32(kSCStatusReachabilityUnknown))).contains("reachability"))
+        #expect(String(cString: SCErrorString(Int32(kSCStatusConnectionIgnore))).contains("no information"))
         #expect(String(cString: SCErrorString(2)) == String(cString: strerror(2)))
         #expect(String(cString: SCErrorString(-1)) == String(cString: SCErrorString(9_999)))
     }
