@@ -497,11 +497,20 @@ let package = Package(
         // An example as a program for tests between hosts.
         .executableTarget(
             name: "PeerChat", dependencies: ["CausewayPeers"], path: "Examples/PeerChat", swiftSettings: house),
+        // Parts of the tool, and the tool as a program, without a peer.
+        .testTarget(
+            name: "NWTests",
+            dependencies: [
+                "Causeway", "CausewayHTTP", "CausewayHTTPProtocols", "CausewayHTTPServer", "CausewayLines",
+                "CausewayPeers", "CausewayProtocols", "CausewayTypes", "CausewayWire", "nw",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: house),
         .testTarget(
             name: "InteropTests",
             dependencies: [
                 "Causeway", "CausewayCapture", "CausewayHTTP", "CausewayHTTPProtocols", "CausewayHTTPServer",
-                "CausewayLines", "CausewayProtocols", "CausewayClient", "CausewayOffline", "CausewayURLLoading", "nw",
+                "CausewayProtocols", "CausewayClient", "CausewayOffline", "CausewayURLLoading", "nw",
                 "NetServiceProgram", "DropInProgram", "OfflineProgram", "MultipeerProgram", "CausewayPeers", "PeerChat",
             ],
             swiftSettings: house),

@@ -1,24 +1,10 @@
-import Causeway
 import Foundation
 import Testing
-
-@testable import nw
 
 extension LoopbackInterop {
     /// The files that `nw receive` leaves in its directory: after a killed run, and with `--raw`.
     @Suite("Received files")
     struct ReceivedFileTests {
-        @Test("OpenSSL and the portable code compute equal digests", arguments: [0, 1, 63, 64, 100_001])
-        func digests(byteCount: Int) {
-            var (library, portable) = (ContentDigest(), ContentDigest(isPortable: true))
-            let content = Data((0..<byteCount).map { UInt8(truncatingIfNeeded: $0 &* 31) })
-            for piece in [content.prefix(7), content.dropFirst(7)] {
-                library.update(piece)
-                portable.update(piece)
-            }
-            #expect(library.finish() == portable.finish())
-        }
-
         @Test(
             "Sender and receiver load OpenSSL for the digest",
             .enabled(if: TLSProgram.areMostPresent || Interop.mustRun, "openssl is not installed"))
@@ -35,7 +21,7 @@ extension LoopbackInterop {
                 let url = scratch.directory.appendingPathComponent("note")
                 try Data("note".utf8).write(to: url)
                 let sender = try scratch.startNW(["send", url.path] + place.arguments)
-                try await eventually("the file is sent") { silent.output.count > ContentDigest.byteCount }
+                try await eventually("the file is sent") { silent.output.count > TransferWire.digestByteCount }
                 try await eventually("the sender loads it") { try Self.hasOpenSSL(sender) }
             }
         }
@@ -57,7 +43,7 @@ extension LoopbackInterop {
                 #expect(try Self.names(in: inbox).count == 2)
                 kill(try killed.receiver.program(), SIGKILL)
                 #expect(try await killed.receiver.finished() == 128 + SIGKILL)
-                let others = ["\(IncomingFile.temporaryPrefix)link", "note"]
+                let others = ["\(TransferWire.temporaryPrefix)link", "note"]
                 try FileManager.default.createSymbolicLink(
                     atPath: inbox.appendingPathComponent(others[0]).path, withDestinationPath: "note")
                 try Data("kept".utf8).write(to: inbox.appendingPathComponent(others[1]))
@@ -68,13 +54,19 @@ extension LoopbackInterop {
                 #expect(try Self.names(in: inbox).count == 3)
 
                 try live.sender.write("456789")
-                try live.sender.writeDigest(of: "0123456789")
+                try live.sender.write(Self.digest)
                 try await eventually("the live run's file is stored") {
                     try Self.names(in: inbox).contains("live")
                 }
                 #expect(try Set(Self.names(in: inbox)) == Set(["live"] + others))
             }
         }
+
+        /// The SHA-256 of `0123456789`.
+        private static let digest = Data([
+            0x84, 0xD8, 0x98, 0x77, 0xF0, 0xD4, 0x04, 0x1E, 0xFB, 0x6B, 0xF9, 0x1A, 0x16, 0xF0, 0x24, 0x8F, 0x2F, 0xD5,
+            0x73, 0xE6, 0xAF, 0x05, 0xC1, 0x9F, 0x96, 0xBE, 0xDB, 0x9F, 0x88, 0x2F, 0x78, 0x82,
+        ])
 
         /// Starts a receiver, and a sender that stops in the middle of a ten-byte file.
         private static func begin(
@@ -84,8 +76,7 @@ extension LoopbackInterop {
             let receiver = try scratch.startNW(["receive", inbox.path, "--port", "0", "--host", "127.0.0.1"])
             let port = try await receiver.announcedPort()
             let sender = try scratch.start(peer, peer.connecting(to: .tcp("127.0.0.1", port)), input: .held)
-            let header = try #require(TransferHeader(name: name, byteCount: 10).encoded())
-            try sender.write(String(decoding: header, as: UTF8.self) + "0123")
+            try sender.write(TransferWire.header(name: name, byteCount: 10) + Data("0123".utf8))
             try await eventually("the file is started") { try names(in: inbox).count == count + 1 }
             return (receiver, sender)
         }
@@ -134,43 +125,5 @@ extension LoopbackInterop {
                 #expect(receiver.errors.components(separatedBy: " connected\n").count == Self.contents.count + 1)
             }
         }
-
-        @Test("With --raw, an oversized or reset transfer leaves nothing behind", arguments: [false, true])
-        func rawRefusal(isReset: Bool) async throws {
-            try await Scratch.run { scratch in
-                let inbox = try scratch.newDirectory("inbox")
-                let receiver = try scratch.startNW(
-                    ["receive", inbox.path, "--port", "0", "--host", "127.0.0.1", "--raw", "--json"]
-                        + ["--maximum-size", "1000"])
-                let port = try await Self.jsonPort(of: receiver)
-                let client = NWConnection(host: "127.0.0.1", port: .init(integerLiteral: port), using: .tcp)
-                try await client.open()
-                try await client.send(Data(count: isReset ? 500 : 1_001))
-                if isReset {
-                    try await eventually("the file is started") { try Self.names(in: inbox).count == 1 }
-                    client.forceCancel()
-                } else {
-                    try await client.sendEnd()
-                }
-                try await eventually("the refusal is reported") { receiver.text.contains(#""event":"refused""#) }
-                try await eventually("nothing is left") { try Self.names(in: inbox) == [] }
-                client.cancel()
-            }
-        }
-
-        private static func jsonPort(of receiver: Child) async throws -> UInt16 {
-            struct Line: Decodable { var port: UInt16 }
-            try await eventually("the port is printed") { receiver.text.contains("\n") }
-            let line = try #require(receiver.text.split(separator: "\n").first)
-            return try JSONDecoder().decode(Line.self, from: Data(line.utf8)).port
-        }
-    }
-}
-
-extension Child {
-    fileprivate func writeDigest(of text: String) throws {
-        var digest = ContentDigest(isPortable: true)
-        digest.update(Data(text.utf8))
-        try write(Data(digest.finish()))
     }
 }

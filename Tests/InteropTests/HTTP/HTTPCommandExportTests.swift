@@ -1,8 +1,6 @@
 import Foundation
 import Testing
 
-@testable import nw
-
 /// `nw http --curl` and `--har`.
 @Suite("nw http for other tools", .enabled(if: HTTPPeer.python != nil || Interop.mustRun, "python3 is not installed"))
 struct HTTPCommandExportTests {

@@ -1,8 +1,6 @@
 import Foundation
 import Testing
 
-@testable import nw
-
 /// `nw http` with nginx over HTTP/2, and through squid and dante.
 @Suite("nw http with peers")
 struct HTTPCommandPeersTests {

@@ -1,8 +1,6 @@
 import Foundation
 import Testing
 
-@testable import nw
-
 /// What `nw http` prints, and TLS.
 extension HTTPCommandTests {
     @Test("The JSON object has the exchanges and the content")

@@ -1,8 +1,6 @@
 import Foundation
 import Testing
 
-@testable import nw
-
 /// `nw http` against Python's server, on loopback.
 @Suite("nw http", .enabled(if: HTTPPeer.python != nil || Interop.mustRun, "python3 is not installed"))
 struct HTTPCommandTests {
@@ -87,7 +85,19 @@ struct HTTPCommandTests {
         let echo = try await echo(row.arguments)
         #expect(echo.method == row.method && echo.path == row.path && echo.body == row.body)
         #expect(echo.fields["content-type"] == row.type)
-        #expect(echo.fields["user-agent"] == "nw/\(NW.version)")
+        let version = try await version()
+        #expect(echo.fields["user-agent"] == "nw/\(version)")
+    }
+
+    /// Returns what `nw --version` prints after the name.
+    private func version() async throws -> String {
+        var text = ""
+        try await Scratch.run { scratch in
+            let nw = try scratch.startNW(["--version"])
+            #expect(try await nw.finished() == 0)
+            text = String(nw.text.dropFirst("nw ".count).dropLast())
+        }
+        return text
     }
 
     @Test("Fields are added, replaced and removed")

@@ -20,11 +20,7 @@ enum Peer: String, CaseIterable, CustomStringConvertible, Sendable {
         }
     }
 
-    static func find(_ name: String) -> String? {
-        let directories = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
-        return directories.split(separator: ":").map { "\($0)/\(name)" }
-            .first { FileManager.default.isExecutableFile(atPath: $0) }
-    }
+    static func find(_ name: String) -> String? { Programs.find(name) }
 
     /// Returns an address in the syntax of socat.
     private static func literal(_ host: String) -> String {
@@ -80,33 +76,4 @@ enum Peer: String, CaseIterable, CustomStringConvertible, Sendable {
         case .ncat: ["-u", "-l", host, "\(port)"]
         }
     }
-}
-
-/// The address at which two programs meet.
-enum Place: Sendable {
-    case tcp(String, UInt16)
-    case unix(String)
-
-    /// The arguments for `nw cat`.
-    var arguments: [String] {
-        switch self {
-        case .tcp(let host, let port): [host, "\(port)"]
-        case .unix(let path): ["-U", path]
-        }
-    }
-}
-
-/// The transport between two programs.
-enum Medium: String, CaseIterable, CustomStringConvertible, Sendable {
-    case ipv4
-    case ipv6
-    case unix
-
-    static let hasIPv6 =
-        (try? String(contentsOfFile: "/proc/net/if_inet6", encoding: .utf8))?
-        .contains("00000000000000000000000000000001") ?? false
-
-    static let present = allCases.filter { $0 != .ipv6 || hasIPv6 }
-
-    var description: String { rawValue }
 }

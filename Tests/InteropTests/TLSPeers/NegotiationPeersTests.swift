@@ -214,10 +214,6 @@ extension LoopbackInterop.TLSPeers {
     }
 }
 
-extension Child {
-    var text: String { String(decoding: output, as: UTF8.self) }
-}
-
 extension Data {
     init(_ characters: some Sequence<Character>) { self = Data(String(characters).utf8) }
 }

@@ -2,7 +2,7 @@ import Causeway
 import Foundation
 import Testing
 
-extension LoopbackInterop {
+extension LoopbackCommands {
     /// `nw serve`: transports, reports about peers, and a graceful end.
     @Suite("nw serve")
     struct ServeTests {

@@ -1,0 +1,1 @@
+../../NWTests/Support/Place.swift
