@@ -435,10 +435,6 @@ let package = Package(
                 "CausewayURLLoading",
             ],
             swiftSettings: house),
-        // A small program that a test kills while it sends operations.
-        .executableTarget(
-            name: "OfflineProgram", dependencies: ["CausewayClient", "CausewayOffline", "CausewayURLLoading"],
-            path: "Tests/OfflineProgram", swiftSettings: house),
         .testTarget(
             name: "CausewayFeedsTests",
             dependencies: ["CausewayFeedFormats", "CausewayFeeds", "CausewayURLLoading", "CausewayXML"],
@@ -480,23 +476,6 @@ let package = Package(
         .testTarget(
             name: "FoundationNetworkingSwift5Tests", dependencies: ["Causeway", "FoundationNetworking"],
             swiftSettings: [.swiftLanguageMode(.v5)]),
-        // A program as written for NetService, in the language mode of its time.
-        .executableTarget(
-            name: "NetServiceProgram", dependencies: ["Causeway", "CausewayBonjour", "CausewayURLLoading"],
-            path: "Tests/NetServiceProgram",
-            swiftSettings: [.swiftLanguageMode(.v5)]),
-        // An old program with the drop-in modules, and a library whose type names also occur in Causeway.
-        .target(name: "OwnNames", path: "Tests/OwnNames"),
-        .executableTarget(
-            name: "DropInProgram", dependencies: ["CausewayStreams", "OwnNames", "Security", "SystemConfiguration"],
-            path: "Tests/DropInProgram", swiftSettings: [.swiftLanguageMode(.v5)]),
-        // A program as written for Apple's MultipeerConnectivity, for tests between hosts.
-        .executableTarget(
-            name: "MultipeerProgram", dependencies: ["MultipeerConnectivity"], path: "Tests/MultipeerProgram",
-            swiftSettings: [.swiftLanguageMode(.v5)]),
-        // An example as a program for tests between hosts.
-        .executableTarget(
-            name: "PeerChat", dependencies: ["CausewayPeers"], path: "Examples/PeerChat", swiftSettings: house),
         // Parts of the tool, and the tool as a program, without a peer.
         .testTarget(
             name: "NWTests",
@@ -504,14 +483,6 @@ let package = Package(
                 "Causeway", "CausewayHTTP", "CausewayHTTPProtocols", "CausewayHTTPServer", "CausewayLines",
                 "CausewayPeers", "CausewayProtocols", "CausewayTypes", "CausewayWire", "nw",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            swiftSettings: house),
-        .testTarget(
-            name: "InteropTests",
-            dependencies: [
-                "Causeway", "CausewayCapture", "CausewayHTTP", "CausewayHTTPProtocols", "CausewayHTTPServer",
-                "CausewayProtocols", "CausewayClient", "CausewayOffline", "CausewayURLLoading", "nw",
-                "NetServiceProgram", "DropInProgram", "OfflineProgram", "MultipeerProgram", "CausewayPeers", "PeerChat",
             ],
             swiftSettings: house),
     ],

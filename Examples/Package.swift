@@ -21,6 +21,8 @@ let actors: [Target.Dependency] = [
 
 let package = Package(
     name: "examples",
+    // The tests of the package Interop run this one.
+    products: [.executable(name: "PeerChat", targets: ["PeerChat"])],
     dependencies: [.package(name: "causeway", path: "..")],
     targets: examples.map { example in
         .executableTarget(

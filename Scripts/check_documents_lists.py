@@ -57,7 +57,8 @@ def check_solved(root, report):
 def titles_of(root):
     """The titles of the tests in each file."""
     titles = {}
-    for path in (root / "Tests").rglob("*.swift"):
+    paths = [path for folder in ("Tests", "Interop") for path in (root / folder).rglob("*.swift") if ".build" not in path.parts]
+    for path in paths:
         titles.setdefault(path.stem, set()).update(TITLE.findall(path.read_text(encoding="utf-8")))
     return titles
 
@@ -88,7 +89,7 @@ def check_environment(root, report):
 def variables_of(root):
     """The variables of Causeway, and those of others that the sources read, each with a file."""
     own, others = {}, {}
-    for folder in ("Sources", "Tests", "Fuzz", "Benchmarks", "Examples", "Peers", "Scripts", ".ci", "."):
+    for folder in ("Sources", "Tests", "Interop", "Fuzz", "Benchmarks", "Examples", "Peers", "Scripts", ".ci", "."):
         paths = (root / folder).glob("*") if folder == "." else (root / folder).rglob("*")
         for path in sorted(path for path in paths if path.is_file() and ".build" not in path.parts):
             is_swift, is_script = path.suffix == ".swift", folder in {"Scripts", ".ci"}

@@ -1,6 +1,7 @@
-import CausewayPeers
 import Foundation
 import Testing
+
+@testable import CausewayPeers
 
 extension Interop {
     /// A peer in Python, written from the protocol page alone, joins a group.
@@ -8,7 +9,7 @@ extension Interop {
     struct PythonPeerTests {
         private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("Peers/Python/cwp1.py").path
+            .deletingLastPathComponent().appendingPathComponent("Peers/Python/cwp1.py").path
 
         private func keys(_ scratch: Scratch) async throws -> (key: String, certificate: String) {
             let key = scratch.directory.appendingPathComponent("key.pem").path

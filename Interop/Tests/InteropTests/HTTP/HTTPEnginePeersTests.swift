@@ -1,8 +1,11 @@
 import Causeway
-import CausewayHTTP
-import CausewayProtocols
 import Foundation
 import Testing
+
+@testable import CausewayHTTP
+@testable import CausewayHTTPProtocols
+@testable import CausewayProtocols
+@testable import CausewayWire
 
 /// The engine and servers and proxies of other projects.
 @Suite("HTTP engine and its peers", .enabled(if: HTTPServers.areInstalled, "nginx or nghttpx is not installed"))

@@ -102,7 +102,7 @@ extension LoopbackInterop {
 
         /// Captures of the tcpdump project, without those with invalid times, which every program interprets differently.
         private static func others() -> [String] {
-            let checkout = (0..<4).reduce(URL(fileURLWithPath: #filePath)) { place, _ in
+            let checkout = (0..<5).reduce(URL(fileURLWithPath: #filePath)) { place, _ in
                 place.deletingLastPathComponent()
             }
             let folder = checkout.appendingPathComponent("shared/data/packets/tcpdump")

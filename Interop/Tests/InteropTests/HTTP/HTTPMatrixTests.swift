@@ -1,6 +1,6 @@
-import CausewaySystem
 import CausewayURLLoading
 import Foundation
+import Synchronization
 import Testing
 
 /// Redirects, authentication and proxies of `URLSession` with servers and proxies of other projects. Each row is printed with the word
@@ -219,7 +219,7 @@ struct HTTPMatrixTests {
 final class MatrixDelegate: NSObject, URLSessionTaskDelegate, Sendable {
     private let user: String
     private let passwords: [String]
-    private let asked = LockedValue<[(URLProtectionSpace, Int)]>([])
+    private let asked = Mutex<[(URLProtectionSpace, Int)]>([])
 
     init(_ passwords: [String], user: String = "ann") {
         self.passwords = passwords

@@ -1,9 +1,13 @@
 import Causeway
-import CausewayHTTP
 import CausewayURLLoading
 import Foundation
 import Synchronization
 import Testing
+
+@testable import CausewayHTTP
+@testable import CausewayHTTPProtocols
+@testable import CausewayProtocols
+@testable import CausewayWire
 
 /// The HTTP engine or `URLSession` as a client.
 struct WebClient: Sendable {

@@ -8,7 +8,7 @@ extension LoopbackInterop {
     struct OfflineKillTests {
         @Test("O5: after 20 kills at random moments, every operation was sent exactly once or is reported, in order")
         func kills() async throws {
-            let root = URL(fileURLWithPath: #filePath).pathComponents.dropLast(4).dropFirst().joined(separator: "/")
+            let root = URL(fileURLWithPath: #filePath).pathComponents.dropLast(5).dropFirst().joined(separator: "/")
             let program = try Built.program("OfflineProgram")
             try await Scratch.run { scratch in
                 let script = try scratch.startProgram("python3", ["/\(root)/Scripts/offline-kills", "20", program])

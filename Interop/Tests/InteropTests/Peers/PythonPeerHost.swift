@@ -1,7 +1,8 @@
 import Causeway
-import CausewayPeers
 import Foundation
 import Synchronization
+
+@testable import CausewayPeers
 
 /// A group that accepts invitations, and writes down what happens.
 final class PythonPeerHost: Sendable {

@@ -1,0 +1,1 @@
+../../../../Tests/NWTests/Support/Child.swift

@@ -1,1 +1,0 @@
-../../NWTests/Support/Child.swift
