@@ -5,7 +5,7 @@ import Testing
 @testable import CausewayImageFormats
 @testable import CausewayImages
 
-@Suite("Image decoder")
+@Suite("Image decoder", .enabled(if: ImageLibraries.canRun, ImageLibraries.need))
 struct DecoderTests {
     private static func decoder(
         _ program: String? = nil, _ change: (inout ImageDecoderProcesses.Options) -> Void = { _ in }

@@ -217,7 +217,9 @@ struct LoaderTests {
         }
     }
 
-    @Test("Previews of a progressive JPEG image arrive while its bytes do")
+    @Test(
+        "Previews of a progressive JPEG image arrive while its bytes do",
+        .enabled(if: ImageLibraries.canRun, ImageLibraries.need))
     func previews() async throws {
         let bytes = TestImages.progressive
         let step = Latch()

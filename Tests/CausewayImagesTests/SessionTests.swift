@@ -25,7 +25,9 @@ struct SessionTests {
         }
     }
 
-    @Test("An image is loaded, decoded and processed; an error of the server has its status; data: needs no server")
+    @Test(
+        "An image is loaded, decoded and processed; an error of the server has its status; data: needs no server",
+        .enabled(if: ImageLibraries.canRun, ImageLibraries.need))
     func loads() async throws {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [Images.self]

@@ -2,8 +2,26 @@ import CausewayImageFormats
 import CausewaySystem
 import CausewayURLLoading
 import Foundation
+import Testing
 
 @testable import CausewayImages
+
+/// The libraries that the decoder program loads. If one is not installed, the tests that decode are skipped with a
+/// message, and fail if all tests must run.
+enum ImageLibraries {
+    static let canRun =
+        ProcessInfo.processInfo.environment["CI"] == "true"
+        || [["libjpeg.so.62", "libjpeg.so.8"], ["libpng16.so.16"], ["libwebp.so.7"]].allSatisfy { names in
+            names.contains { isInstalled($0) }
+        }
+    static let need: Comment = "libjpeg, libpng 1.6 or libwebp is not installed"
+
+    private static func isInstalled(_ name: String) -> Bool {
+        guard let library = dlopen(name, RTLD_NOW) else { return false }
+        dlclose(library)
+        return true
+    }
+}
 
 /// A server without network. It keeps the requests, and answers with what a closure sends.
 final class ScriptedImages: Sendable {
