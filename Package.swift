@@ -141,9 +141,8 @@ let package = Package(
                 .product(name: "HeapModule", package: "swift-collections"),
             ],
             swiftSettings: pure),
-        // Opens libraries at run time. It needs nothing of Swift, as the image decoder.
-        .target(name: "CCausewayLibrary"),
-        .target(name: "CCausewayLinux", dependencies: ["CCausewayLibrary"]),
+        // Calls of the C library that Swift cannot make. The image decoder links it too, so it runs without Swift's runtime.
+        .target(name: "CCausewayLinux"),
         // Multipeer sessions without I/O: codec, links, invitations, rosters, queues, the mesh of one peer.
         .target(
             name: "CausewayPeerProtocols",
@@ -253,9 +252,8 @@ let package = Package(
             dependencies: ["CausewayClient", "CausewayReplay", "CausewaySystem", "CausewayURLLoading"],
             swiftSettings: house),
         // Feeds: encodings and XML, the values of feeds, and a reader that follows them.
-        .target(name: "CCausewayText"),
         .target(name: "CausewayXML", swiftSettings: pure),
-        .target(name: "CausewayEncodings", dependencies: ["CCausewayText", "CausewayXML"], swiftSettings: house),
+        .target(name: "CausewayEncodings", dependencies: ["CCausewayLinux", "CausewayXML"], swiftSettings: house),
         .target(
             name: "CausewayFeedFormats", dependencies: ["CausewayEncodings", "CausewayXML"], swiftSettings: house),
         .target(
@@ -263,7 +261,7 @@ let package = Package(
             swiftSettings: house),
         // Images: the decoder program, bitmaps and slots without I/O, and the loader. The loader depends on the program so that it is built
         // beside each program that loads images.
-        .target(name: "CCausewayImages", dependencies: ["CCausewayLibrary"]),
+        .target(name: "CCausewayImages", dependencies: ["CCausewayLinux"]),
         .executableTarget(
             name: "causeway-image-decoder", dependencies: ["CCausewayImages"], linkerSettings: decoderLinking),
         .target(name: "CausewayImageFormats", swiftSettings: pure),
@@ -281,13 +279,12 @@ let package = Package(
                 "Causeway", "CausewayPeerProtocols", "CausewaySystem", "CausewayTLS", "Network", "Security",
             ],
             swiftSettings: house),
-        // Distributed actors of nearby peers: the lookup of functions in C, the protocol without I/O, and the actor system on sessions.
-        .target(name: "CCausewayActors"),
+        // Distributed actors of nearby peers: the protocol without I/O, and the actor system on sessions.
         .target(name: "CausewayActorProtocols", dependencies: ["CausewayMachines"], swiftSettings: pure),
         .target(
             name: "CausewayPeerActors",
             dependencies: [
-                "Causeway", "CausewayActorProtocols", "CausewayPeers", "CausewaySystem", "CCausewayActors",
+                "Causeway", "CausewayActorProtocols", "CausewayPeers", "CausewaySystem", "CCausewayLinux",
             ],
             swiftSettings: house),
         // Apple's framework for sessions of nearby peers, on `CausewayPeers`.

@@ -29,9 +29,10 @@ void *cw_take_scratch(void) {
 void *cw_thread_word(int slot) { return words[slot & 1]; }
 void cw_set_thread_word(int slot, void *word) { words[slot & 1] = word; }
 
-// Functions of the Swift runtime, called directly to avoid the retain and copy in the library's API.
-__attribute__((swiftcall)) void *swift_task_getCurrent(void);
-__attribute__((swiftcall)) bool swift_task_isCancelled(void *task);
+// Functions of the Swift runtime, called directly to avoid the retain and copy in the library's API. They are weak symbols, because the image
+// decoder links this file and has no Swift runtime; it does not call them.
+__attribute__((swiftcall, weak)) void *swift_task_getCurrent(void);
+__attribute__((swiftcall, weak)) bool swift_task_isCancelled(void *task);
 
 void *cw_current_task(void) { return swift_task_getCurrent(); }
 bool cw_task_is_cancelled(void *task) { return swift_task_isCancelled(task); }

@@ -1,4 +1,4 @@
-internal import CCausewayText
+internal import CCausewayLinux
 internal import CausewayXML
 
 /// Converts an encoding of the C library to UTF-8.

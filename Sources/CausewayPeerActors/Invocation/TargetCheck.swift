@@ -1,4 +1,4 @@
-internal import CCausewayActors
+internal import CCausewayLinux
 internal import Distributed
 internal import Foundation
 internal import CausewaySystem

@@ -1,3 +1,4 @@
+// Converts texts to UTF-8 by the C library.
 #ifndef CAUSEWAY_TEXT_H
 #define CAUSEWAY_TEXT_H
 

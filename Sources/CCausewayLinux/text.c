@@ -1,4 +1,4 @@
-#include "causeway_text.h"
+#include "text.h"
 
 #include <errno.h>
 #include <iconv.h>
