@@ -151,10 +151,11 @@ let package = Package(
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: pure),
-        .target(name: "CCausewayPAC", dependencies: ["CCausewayLinux"]),
+        // Libraries that are loaded at run time, a folder for each use: PAC scripts, content codings, GSSAPI, OpenSSL.
+        .target(name: "CCausewayLibraries", dependencies: ["CCausewayLinux"]),
         .target(
             name: "CausewaySystem",
-            dependencies: ["CausewayTypes", "CausewayWire", "CCausewayLinux", "CCausewayPAC"],
+            dependencies: ["CausewayTypes", "CausewayWire", "CCausewayLinux", "CCausewayLibraries"],
             swiftSettings: system),
         .target(
             name: "CausewayRuntime",
@@ -163,25 +164,22 @@ let package = Package(
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: system),
-        .target(name: "CCausewayOpenSSL", dependencies: ["CCausewayLinux"]),
         .target(
             name: "CausewayTLS",
-            dependencies: ["CausewayTypes", "CausewayProtocols", "CausewaySystem", "CCausewayOpenSSL"],
+            dependencies: ["CausewayTypes", "CausewayProtocols", "CausewaySystem", "CCausewayLibraries"],
             swiftSettings: house),
         .target(
             name: "Causeway",
             dependencies: [
                 "CausewayTypes", "CausewayWire", "CausewayProtocols", "CausewayBonjourProtocols", "CausewaySystem",
-                "CausewayRuntime", "CausewayTLS", "CCausewayCoding",
+                "CausewayRuntime", "CausewayTLS", "CCausewayLibraries",
             ],
             swiftSettings: house),
-        .target(name: "CCausewayCoding", dependencies: ["CCausewayLinux"]),
-        .target(name: "CCausewayGSSAPI", dependencies: ["CCausewayLinux"]),
         // The HTTP engine. No product: programs use it through URLSession.
         .target(
             name: "CausewayHTTP",
             dependencies: [
-                "CCausewayCoding", "Causeway", "CausewayHTTPProtocols", "CausewayProtocols", "CausewayRuntime",
+                "CCausewayLibraries", "Causeway", "CausewayHTTPProtocols", "CausewayProtocols", "CausewayRuntime",
                 "CausewaySystem", "CausewayTypes", "CausewayWire",
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
@@ -220,7 +218,7 @@ let package = Package(
         .target(
             name: "CausewayURLLoading",
             dependencies: [
-                "CCausewayGSSAPI", "Causeway", "CausewayBonjour", "CausewayHTTP", "CausewayHTTPProtocols",
+                "CCausewayLibraries", "Causeway", "CausewayBonjour", "CausewayHTTP", "CausewayHTTPProtocols",
                 "CausewayProtocols", "CausewayStreams", "CausewaySystem", "CausewayWire",
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
@@ -364,7 +362,7 @@ let package = Package(
             name: "CausewayTLSTests",
             dependencies: [
                 "CausewayExercises", "CausewayProtocols", "CausewayTestKit", "CausewayTLS", "CausewayWire",
-                "CCausewayOpenSSL", "CCausewayOpenSSLHeaders",
+                "CCausewayLibraries", "CCausewayOpenSSLHeaders",
             ],
             swiftSettings: house),
         .testTarget(

@@ -1,4 +1,4 @@
-internal import CCausewayPAC
+internal import CCausewayLibraries
 
 /// A sandboxed process that evaluates one proxy script.
 package enum PACProcess {

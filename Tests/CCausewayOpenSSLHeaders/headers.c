@@ -18,9 +18,9 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
-#include "../../Sources/CCausewayOpenSSL/include/openssl_callbacks.h"
-#include "../../Sources/CCausewayOpenSSL/include/openssl_constants.h"
-#include "../../Sources/CCausewayOpenSSL/include/openssl_functions.h"
+#include "../../Sources/CCausewayLibraries/include/openssl_callbacks.h"
+#include "../../Sources/CCausewayLibraries/include/openssl_constants.h"
+#include "../../Sources/CCausewayLibraries/include/openssl_functions.h"
 
 bool cw_headers_are_installed(void) { return true; }
 

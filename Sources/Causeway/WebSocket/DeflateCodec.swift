@@ -1,4 +1,4 @@
-internal import CCausewayCoding
+internal import CCausewayLibraries
 package import CausewayProtocols
 internal import CausewaySystem
 package import CausewayWire

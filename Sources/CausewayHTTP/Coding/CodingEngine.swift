@@ -1,4 +1,4 @@
-internal import CCausewayCoding
+internal import CCausewayLibraries
 internal import CausewayProtocols
 internal import FoundationEssentials
 

@@ -1,4 +1,4 @@
-internal import CCausewayCoding
+internal import CCausewayLibraries
 internal import CausewayHTTPProtocols
 
 /// The system's compression libraries, each loaded on first use.

@@ -1,4 +1,4 @@
-internal import CCausewayOpenSSL
+internal import CCausewayLibraries
 
 extension Certificate {
     /// The certificate in DER, unchanged.

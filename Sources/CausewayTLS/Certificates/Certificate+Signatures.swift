@@ -1,4 +1,4 @@
-internal import CCausewayOpenSSL
+internal import CCausewayLibraries
 
 extension TLSIdentity {
     /// Signs bytes with the private key and SHA-256; an Edwards curve key uses its own digest.

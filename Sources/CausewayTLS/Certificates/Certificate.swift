@@ -1,4 +1,4 @@
-internal import CCausewayOpenSSL
+internal import CCausewayLibraries
 
 /// An X.509 certificate (RFC 5280 §4.1). Immutable; copies share one object.
 package struct Certificate: Sendable {

@@ -1,4 +1,4 @@
-internal import CCausewayOpenSSL
+internal import CCausewayLibraries
 
 /// A certificate to issue: for a self-signed identity, or a test certificate with defects.
 package struct CertificateTemplate: Sendable {

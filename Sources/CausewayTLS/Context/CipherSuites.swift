@@ -1,4 +1,4 @@
-internal import CCausewayOpenSSL
+internal import CCausewayLibraries
 
 /// Cipher suites by their registered numbers.
 enum CipherSuites {

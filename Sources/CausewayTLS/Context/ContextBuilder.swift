@@ -1,4 +1,4 @@
-internal import CCausewayOpenSSL
+internal import CCausewayLibraries
 
 /// Applies ``TLSSettings`` to a new OpenSSL TLS context (`SSL_CTX`).
 struct ContextBuilder {

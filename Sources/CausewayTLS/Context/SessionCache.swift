@@ -1,4 +1,4 @@
-internal import CCausewayOpenSSL
+internal import CCausewayLibraries
 internal import CausewaySystem
 internal import CausewayTypes
 

@@ -1,4 +1,4 @@
-internal import CCausewayOpenSSL
+internal import CCausewayLibraries
 
 /// Sole owner of one connection's OpenSSL object, and of the memory pipe through which that object reads and writes.
 struct LibraryConnection: ~Copyable {

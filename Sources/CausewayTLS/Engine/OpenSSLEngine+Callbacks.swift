@@ -1,4 +1,4 @@
-internal import CCausewayOpenSSL
+internal import CCausewayLibraries
 
 // OpenSSL makes these callbacks on the caller's thread, during the engine's methods. Only the key log callback calls
 // code of the engine's owner.

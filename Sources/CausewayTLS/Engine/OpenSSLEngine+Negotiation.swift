@@ -1,4 +1,4 @@
-internal import CCausewayOpenSSL
+internal import CCausewayLibraries
 
 extension OpenSSLEngine {
     package var negotiation: TLSNegotiation? {

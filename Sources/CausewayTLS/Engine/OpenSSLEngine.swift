@@ -1,4 +1,4 @@
-internal import CCausewayOpenSSL
+internal import CCausewayLibraries
 package import CausewayTypes
 
 /// A ``TLSEngine`` that uses OpenSSL.

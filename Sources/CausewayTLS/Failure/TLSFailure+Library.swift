@@ -1,4 +1,4 @@
-internal import CCausewayOpenSSL
+internal import CCausewayLibraries
 
 extension TLSFailure {
     /// Converts this thread's OpenSSL errors to a failure, and empties the error queue.

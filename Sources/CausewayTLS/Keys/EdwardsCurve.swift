@@ -1,4 +1,4 @@
-internal import CCausewayOpenSSL
+internal import CCausewayLibraries
 
 /// The curves of EdDSA (RFC 8032 §5). An EdDSA key signs the message itself and not a digest, because the algorithm
 /// computes its own digest.

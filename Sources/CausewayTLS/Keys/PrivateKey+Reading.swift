@@ -1,4 +1,4 @@
-internal import CCausewayOpenSSL
+internal import CCausewayLibraries
 
 extension PrivateKey {
     /// Parses an RSA key. The numbers must be consistent: a test signature must verify.

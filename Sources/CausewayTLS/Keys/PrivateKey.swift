@@ -1,4 +1,4 @@
-internal import CCausewayOpenSSL
+internal import CCausewayLibraries
 
 /// A private key without a certificate.
 package struct PrivateKey: Sendable {

@@ -1,4 +1,4 @@
-internal import CCausewayOpenSSL
+internal import CCausewayLibraries
 
 /// A public key that verifies signatures: RSA or an elliptic curve.
 package struct PublicKey: Sendable {

@@ -1,4 +1,4 @@
-internal import CCausewayOpenSSL
+internal import CCausewayLibraries
 
 /// Signature digests (FIPS 180-4 §1).
 package enum SignatureDigest: Int, CaseIterable, Hashable, Sendable {

@@ -1,4 +1,4 @@
-internal import CCausewayOpenSSL
+internal import CCausewayLibraries
 
 /// A signature algorithm: the padding, the digest, and whether the input is hashed first.
 package struct SignatureScheme: Hashable, Sendable {

@@ -1,4 +1,4 @@
-internal import CCausewayOpenSSL
+internal import CCausewayLibraries
 
 /// Message authentication and AES by OpenSSL, for single short messages.
 ///

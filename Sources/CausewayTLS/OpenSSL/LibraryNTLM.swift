@@ -1,4 +1,4 @@
-internal import CCausewayOpenSSL
+internal import CCausewayLibraries
 package import CausewayProtocols
 
 /// NTLM functions from OpenSSL, whose legacy provider has MD4.

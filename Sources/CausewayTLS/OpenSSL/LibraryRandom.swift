@@ -1,4 +1,4 @@
-internal import CCausewayOpenSSL
+internal import CCausewayLibraries
 
 /// Random bytes by OpenSSL's generator, for values that a peer must not predict.
 enum LibraryRandom {

@@ -1,4 +1,4 @@
-internal import CCausewayOpenSSL
+internal import CCausewayLibraries
 
 /// SHA-256 by OpenSSL, with incremental input (FIPS 180-4 §6.2).
 ///

@@ -1,4 +1,4 @@
-internal import CCausewayOpenSSL
+internal import CCausewayLibraries
 
 /// The system's OpenSSL 3, loaded on first use.
 package enum OpenSSLLibrary {

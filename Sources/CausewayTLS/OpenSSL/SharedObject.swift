@@ -1,4 +1,4 @@
-internal import CCausewayOpenSSL
+internal import CCausewayLibraries
 
 /// A counted reference to an OpenSSL object, released in `deinit`.
 // SAFETY: OpenSSL counts references to these objects atomically. After setup their content is constant or protected by

@@ -1,4 +1,4 @@
-internal import CCausewayOpenSSL
+internal import CCausewayLibraries
 
 /// A local identity: a private key, its certificate, and the intermediate certificates.
 package struct TLSIdentity: Sendable {

@@ -1,4 +1,4 @@
-internal import CCausewayOpenSSL
+internal import CCausewayLibraries
 
 /// A certificate with its parsed fields, for validation.
 struct ParsedCertificate: Sendable {

@@ -1,4 +1,4 @@
-internal import CCausewayOpenSSL
+internal import CCausewayLibraries
 internal import FoundationEssentials
 
 /// A certificate's status from a stapled OCSP response (RFC 6960 §4.2).

@@ -1,4 +1,4 @@
-internal import CCausewayOpenSSL
+internal import CCausewayLibraries
 package import CausewayTypes
 
 /// The reason why the peer's certificates are rejected: the certificate, the violated rule, and advice.

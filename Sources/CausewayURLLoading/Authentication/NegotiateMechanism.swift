@@ -1,4 +1,4 @@
-internal import CCausewayGSSAPI
+internal import CCausewayLibraries
 internal import Causeway
 internal import CausewaySystem
 internal import Dispatch

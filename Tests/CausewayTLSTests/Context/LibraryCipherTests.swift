@@ -1,4 +1,4 @@
-import CCausewayOpenSSL
+import CCausewayLibraries
 import Testing
 
 @testable import CausewayTLS

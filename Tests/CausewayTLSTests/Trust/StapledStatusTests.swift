@@ -1,4 +1,4 @@
-import CCausewayOpenSSL
+import CCausewayLibraries
 import CausewayTypes
 import Testing
 

@@ -1,9 +1,9 @@
 /// The JavaScript environment for a PAC script: the predefined functions that scripts expect, and the code that calls
 /// the script.
 ///
-/// The text is a JavaScript function with these parameters: the function `ask` (see `CCausewayPAC`), the script, the
-/// URL, the host, this host's addresses, and the local UTC offset in minutes. The function returns the final
-/// ``PACConversation`` message.
+/// The text is a JavaScript function with these parameters: the function `ask` (see `CCausewayLibraries/PAC`), the
+/// script, the URL, the host, this host's addresses, and the local UTC offset in minutes. The function returns the
+/// final ``PACConversation`` message.
 package enum PACPrelude {
     package static let text = "(function (ask, script, url, host, mine, ahead) {" + dates + hosts + times + call + "})"
 
