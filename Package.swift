@@ -107,17 +107,15 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
     ],
     targets: [
-        // Value types. FoundationEssentials exports `POSIXErrorCode`, so that no libc has to be imported; MemberImportVisibility would
-        // require that. Hence `house`.
+        // Value types, and the common shape of the state machines. FoundationEssentials exports `POSIXErrorCode`, so that no libc has to be
+        // imported; MemberImportVisibility would require that. Hence `house`.
         .target(
             name: "CausewayTypes", dependencies: ["CCausewayLinux"], swiftSettings: house + [.strictMemorySafety()]),
         .target(name: "CausewayWire", dependencies: ["CausewayTypes"], swiftSettings: pure),
-        // The common shape of the state machines.
-        .target(name: "CausewayMachines", swiftSettings: pure),
         .target(
             name: "CausewayProtocols",
             dependencies: [
-                "CausewayMachines", "CausewayTypes", "CausewayWire",
+                "CausewayTypes", "CausewayWire",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
             ],
@@ -126,7 +124,7 @@ let package = Package(
         .target(
             name: "CausewayBonjourProtocols",
             dependencies: [
-                "CausewayMachines", "CausewayTypes", "CausewayWire",
+                "CausewayTypes", "CausewayWire",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
             ],
@@ -136,7 +134,7 @@ let package = Package(
         .target(
             name: "CausewayHTTPProtocols",
             dependencies: [
-                "CausewayMachines", "CausewayTypes", "CausewayWire", "CausewayProtocols",
+                "CausewayTypes", "CausewayWire", "CausewayProtocols",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
             ],
@@ -147,7 +145,7 @@ let package = Package(
         .target(
             name: "CausewayPeerProtocols",
             dependencies: [
-                "CausewayMachines", "CausewayTypes", "CausewayWire",
+                "CausewayTypes", "CausewayWire",
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: pure),
@@ -244,7 +242,7 @@ let package = Package(
             ],
             swiftSettings: house),
         // Operations that wait for a way to the server and survive restarts: the queue and its journal as values, and the engine.
-        .target(name: "CausewayReplay", dependencies: ["CausewayMachines"], swiftSettings: pure),
+        .target(name: "CausewayReplay", dependencies: ["CausewayTypes"], swiftSettings: pure),
         .target(
             name: "CausewayOffline",
             dependencies: ["CausewayClient", "CausewayReplay", "CausewaySystem", "CausewayURLLoading"],
@@ -278,7 +276,7 @@ let package = Package(
             ],
             swiftSettings: house),
         // Distributed actors of nearby peers: the protocol without I/O, and the actor system on sessions.
-        .target(name: "CausewayActorProtocols", dependencies: ["CausewayMachines"], swiftSettings: pure),
+        .target(name: "CausewayActorProtocols", dependencies: ["CausewayTypes"], swiftSettings: pure),
         .target(
             name: "CausewayPeerActors",
             dependencies: [
@@ -311,7 +309,7 @@ let package = Package(
         .target(
             name: "CausewayTestKit",
             dependencies: [
-                "CausewayMachines", "CausewayProtocols", "CausewayRuntime", "CausewaySystem", "CausewayTypes",
+                "CausewayProtocols", "CausewayRuntime", "CausewaySystem", "CausewayTypes",
             ],
             path: "Tests/CausewayTestKit", swiftSettings: house),
         .target(
@@ -337,7 +335,7 @@ let package = Package(
         .testTarget(name: "CausewayWireTests", dependencies: ["CausewayWire"], swiftSettings: house),
         .testTarget(
             name: "CausewayProtocolsTests",
-            dependencies: ["CausewayExercises", "CausewayMachines", "CausewayProtocols", "CausewayTestKit"],
+            dependencies: ["CausewayExercises", "CausewayProtocols", "CausewayTestKit", "CausewayTypes"],
             swiftSettings: house),
         .testTarget(
             name: "CausewayBonjourProtocolsTests",

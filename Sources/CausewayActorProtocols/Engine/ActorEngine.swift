@@ -1,4 +1,4 @@
-internal import CausewayMachines
+internal import CausewayTypes
 
 /// The actor protocol without I/O: one local system's outgoing calls, its peers' calls, and published actors.
 ///

@@ -1,4 +1,4 @@
-internal import CausewayMachines
+internal import CausewayTypes
 package import CausewayWire
 
 /// Makes services on one multicast DNS link visible on another, similar to a discovery proxy (RFC 8766).

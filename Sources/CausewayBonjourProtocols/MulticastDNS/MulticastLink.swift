@@ -1,4 +1,4 @@
-internal import CausewayMachines
+internal import CausewayTypes
 package import CausewayWire
 
 /// Multicast DNS on one link: querier and responder (RFC 6762).

@@ -1,4 +1,4 @@
-internal import CausewayMachines
+internal import CausewayTypes
 internal import CausewayWire
 
 /// A set of records that are registered and removed together, with their state from the first probe to the final

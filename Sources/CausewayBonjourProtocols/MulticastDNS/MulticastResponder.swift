@@ -1,4 +1,4 @@
-internal import CausewayMachines
+internal import CausewayTypes
 internal import CausewayWire
 
 /// A link's responder: registers and defends this host's records, and answers queries from them (RFC 6762 §6, §8, §9).

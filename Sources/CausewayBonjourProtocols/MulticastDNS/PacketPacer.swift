@@ -1,4 +1,4 @@
-internal import CausewayMachines
+internal import CausewayTypes
 internal import DequeModule
 
 /// Limits the sending rate, so that the receivers' socket buffers do not overflow, for example when thousands of

@@ -1,4 +1,4 @@
-internal import CausewayMachines
+internal import CausewayTypes
 internal import CausewayWire
 
 /// Answers that are not yet due, and the time of each record's latest multicast.

@@ -1,4 +1,4 @@
-internal import CausewayMachines
+internal import CausewayTypes
 package import CausewayWire
 
 /// Registers this host's records with a sleep proxy, which answers for the host while it sleeps.

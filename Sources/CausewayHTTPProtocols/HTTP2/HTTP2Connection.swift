@@ -1,5 +1,5 @@
-internal import CausewayMachines
 package import CausewayProtocols
+internal import CausewayTypes
 package import CausewayWire
 
 /// One side of an HTTP/2 connection (RFC 9113), over any byte stream.

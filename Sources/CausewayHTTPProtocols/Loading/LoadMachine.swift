@@ -1,4 +1,4 @@
-internal import CausewayMachines
+internal import CausewayTypes
 
 /// Decides how a load continues: how each response is used, which exchange comes next, and what ends the load.
 ///

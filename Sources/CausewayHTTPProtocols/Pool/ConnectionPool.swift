@@ -1,4 +1,4 @@
-internal import CausewayMachines
+internal import CausewayTypes
 
 /// A session's connections, and the requests that wait for a connection.
 ///

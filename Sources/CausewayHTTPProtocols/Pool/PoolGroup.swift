@@ -1,4 +1,4 @@
-internal import CausewayMachines
+internal import CausewayTypes
 
 /// The connections and waiting requests for one key.
 ///

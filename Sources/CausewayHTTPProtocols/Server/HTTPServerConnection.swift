@@ -1,5 +1,5 @@
-internal import CausewayMachines
 package import CausewayProtocols
+internal import CausewayTypes
 package import CausewayWire
 
 /// The server side of one connection, HTTP/1.1 or HTTP/2. The client's first bytes select the version (RFC 9113 §3.3).

@@ -1,4 +1,4 @@
-internal import CausewayMachines
+internal import CausewayTypes
 
 /// Detects a lost datagram lane, a DTLS connection for unreliable messages, and keeps NAT mappings alive. This state
 /// machine ends when the connection is lost.

@@ -1,4 +1,4 @@
-internal import CausewayMachines
+internal import CausewayTypes
 
 /// Detects a silent peer: PING after 6 s, suspicion after 6.5 s, loss after 9.5 s. This state machine ends when the
 /// peer is lost.

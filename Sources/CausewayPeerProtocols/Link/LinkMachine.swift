@@ -1,4 +1,4 @@
-internal import CausewayMachines
+internal import CausewayTypes
 
 /// The phases of a link, their deadlines, and the frames that each phase permits. The mesh decides when a phase ends.
 struct LinkMachine: ReturningMachine, Sendable {

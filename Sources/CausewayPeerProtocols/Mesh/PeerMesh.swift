@@ -1,4 +1,4 @@
-internal import CausewayMachines
+internal import CausewayTypes
 internal import DequeModule
 
 /// One local peer's sessions: links, invitations, members, and their messages, streams and resources. Does no I/O.

@@ -1,4 +1,4 @@
-internal import CausewayMachines
+internal import CausewayTypes
 
 /// Frames that are counted and acknowledged, in both directions: their counts, the acknowledgments, and the
 /// flow-control credit for messages.

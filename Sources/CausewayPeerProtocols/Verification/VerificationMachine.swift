@@ -1,4 +1,4 @@
-internal import CausewayMachines
+internal import CausewayTypes
 
 /// Compares codes with a member: one side commits to a nonce before it learns the other side's nonce, so that neither
 /// can choose the code.

@@ -1,4 +1,3 @@
-internal import CausewayMachines
 package import CausewayTypes
 
 /// Listener states and their permitted transitions. A listener never returns to an earlier state; `cancelled` is the

@@ -1,4 +1,4 @@
-internal import CausewayMachines
+internal import CausewayTypes
 internal import CausewayWire
 
 /// Tries a name's addresses while the resolver delivers them (RFC 8305 §3 to §5).

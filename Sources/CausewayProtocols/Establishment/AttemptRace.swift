@@ -1,4 +1,4 @@
-internal import CausewayMachines
+internal import CausewayTypes
 internal import DequeModule
 
 /// Decides which address to try next, and when (Happy Eyeballs, RFC 8305 §5).

@@ -1,4 +1,3 @@
-internal import CausewayMachines
 package import CausewayTypes
 
 /// A stage for a framer that the program implements (`NWProtocolFramer`). It buffers the framer's input and output, and

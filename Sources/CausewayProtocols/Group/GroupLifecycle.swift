@@ -1,4 +1,3 @@
-internal import CausewayMachines
 package import CausewayTypes
 
 /// Connection group states and their permitted transitions. The group alternates between waiting and ready as networks

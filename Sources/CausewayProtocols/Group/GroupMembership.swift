@@ -1,4 +1,3 @@
-internal import CausewayMachines
 package import CausewayTypes
 package import CausewayWire
 

@@ -1,4 +1,4 @@
-internal import CausewayMachines
+internal import CausewayTypes
 package import CausewayWire
 
 /// The client side of an HTTP/1.1 connection (RFC 9112): one request at a time.

@@ -1,4 +1,4 @@
-internal import CausewayMachines
+internal import CausewayTypes
 package import CausewayWire
 
 /// The server side of an HTTP/1.1 connection (RFC 9112). It decodes a request only after the response to the previous

@@ -1,4 +1,3 @@
-internal import CausewayMachines
 package import CausewayTypes
 
 /// A client's handshake with a proxy. After the handshake the proxy only forwards bytes.

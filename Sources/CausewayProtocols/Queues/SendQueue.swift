@@ -1,4 +1,4 @@
-internal import CausewayMachines
+internal import CausewayTypes
 internal import DequeModule
 internal import Synchronization
 

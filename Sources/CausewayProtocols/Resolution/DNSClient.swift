@@ -1,4 +1,4 @@
-internal import CausewayMachines
+internal import CausewayTypes
 package import CausewayWire
 
 /// Sends queries to DNS servers, with retries (RFC 1035 §7, RFC 5452).

@@ -1,4 +1,3 @@
-internal import CausewayMachines
 internal import CausewayTypes
 package import CausewayWire
 

@@ -1,4 +1,4 @@
-internal import CausewayMachines
+internal import CausewayTypes
 
 extension ProtocolStack: StateMachine {
     package typealias Action = Event

@@ -1,4 +1,4 @@
-internal import CausewayMachines
+internal import CausewayTypes
 
 /// Decides when to read a socket that receives many datagrams, so that each wake-up of the thread handles several
 /// datagrams.

@@ -1,4 +1,4 @@
-internal import CausewayMachines
+internal import CausewayTypes
 package import CausewayWire
 
 /// One side of a WebSocket connection (RFC 6455), over any byte stream.

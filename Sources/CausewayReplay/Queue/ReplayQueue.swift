@@ -1,4 +1,4 @@
-internal import CausewayMachines
+internal import CausewayTypes
 
 /// Decides which operations in an offline queue are sent and when, and what happens after each attempt.
 ///

@@ -1,5 +1,5 @@
-import CausewayMachines
 import CausewayTestKit
+import CausewayTypes
 import Synchronization
 import Testing
 

@@ -1,4 +1,4 @@
-package import CausewayMachines
+package import CausewayTypes
 
 /// Random events for one state machine, from which the five laws of ARCHITECTURE.md are tested.
 ///

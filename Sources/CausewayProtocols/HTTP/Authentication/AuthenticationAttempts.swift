@@ -1,4 +1,4 @@
-internal import CausewayMachines
+internal import CausewayTypes
 
 /// Decides how a task handles 401 and 407 responses (RFC 9110 §11.6).
 ///

@@ -1,4 +1,4 @@
-internal import CausewayMachines
+internal import CausewayTypes
 
 /// The protocol between this process and the child process that evaluates a PAC script.
 ///
