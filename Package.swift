@@ -237,8 +237,8 @@ let package = Package(
         .target(
             name: "CausewayClient",
             dependencies: [
-                "Causeway", "CausewayEncodings", "CausewaySystem", "CausewayTypes", "CausewayURLLoading",
-                "CausewayWire", "CausewayXML", .product(name: "DequeModule", package: "swift-collections"),
+                "Causeway", "CausewayMarkup", "CausewaySystem", "CausewayTypes", "CausewayURLLoading",
+                "CausewayWire", .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: house),
         // Operations that wait for a way to the server and survive restarts: the queue and its journal as values, and the engine.
@@ -247,13 +247,10 @@ let package = Package(
             name: "CausewayOffline",
             dependencies: ["CausewayClient", "CausewayReplay", "CausewaySystem", "CausewayURLLoading"],
             swiftSettings: house),
-        // Feeds: encodings and XML, the values of feeds, and a reader that follows them.
-        .target(name: "CausewayXML", swiftSettings: pure),
-        .target(name: "CausewayEncodings", dependencies: ["CCausewayLinux", "CausewayXML"], swiftSettings: house),
+        // XML, HTML, encodings and the values of feeds, and a reader that follows feeds.
+        .target(name: "CausewayMarkup", dependencies: ["CCausewayLinux"], swiftSettings: pure),
         .target(
-            name: "CausewayFeedFormats", dependencies: ["CausewayEncodings", "CausewayXML"], swiftSettings: house),
-        .target(
-            name: "CausewayFeeds", dependencies: ["CausewayFeedFormats", "CausewayTypes", "CausewayURLLoading"],
+            name: "CausewayFeeds", dependencies: ["CausewayMarkup", "CausewayTypes", "CausewayURLLoading"],
             swiftSettings: house),
         // Images: the decoder program, bitmaps and slots without I/O, and the loader. The loader depends on the program so that it is built
         // beside each program that loads images.
@@ -315,11 +312,11 @@ let package = Package(
         .target(
             name: "CausewayExercises",
             dependencies: [
-                "Causeway", "CausewayBonjourProtocols", "CausewayFeedFormats", "CausewayHTTP", "CausewayHTTPProtocols",
+                "Causeway", "CausewayBonjourProtocols", "CausewayMarkup", "CausewayHTTP", "CausewayHTTPProtocols",
                 "CausewayImageFormats",
                 "CausewayProtocols",
                 "CausewayTestKit", "CausewayTLS", "CausewayReplay", "CausewayPeerProtocols", "CausewayActorProtocols",
-                "CausewayTypes", "CausewayWire", "CausewayXML",
+                "CausewayTypes", "CausewayWire",
             ],
             path: "Fuzz/Exercises", swiftSettings: house),
         .target(
@@ -430,7 +427,7 @@ let package = Package(
             swiftSettings: house),
         .testTarget(
             name: "CausewayFeedsTests",
-            dependencies: ["CausewayFeedFormats", "CausewayFeeds", "CausewayURLLoading", "CausewayXML"],
+            dependencies: ["CausewayFeeds", "CausewayMarkup", "CausewayURLLoading"],
             swiftSettings: house),
         .testTarget(
             name: "CausewayImagesTests",

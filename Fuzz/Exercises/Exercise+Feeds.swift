@@ -1,5 +1,4 @@
-internal import CausewayFeedFormats
-internal import CausewayXML
+internal import CausewayMarkup
 
 extension Exercise {
     /// Parses bytes as a feed, whole and in pieces of different sizes. Checks that the pieces make no difference, that texts are bounded, and

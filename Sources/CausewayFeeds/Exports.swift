@@ -1,2 +1,2 @@
 // The feed values and the parser are in another module, which needs no network.
-@_exported public import CausewayFeedFormats
+@_exported public import CausewayMarkup

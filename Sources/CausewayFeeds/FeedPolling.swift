@@ -1,4 +1,4 @@
-internal import CausewayFeedFormats
+internal import CausewayMarkup
 internal import Foundation
 
 /// Decides when to fetch a feed again, and which items are new. Performs no I/O and reads no clock.

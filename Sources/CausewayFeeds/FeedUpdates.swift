@@ -1,4 +1,4 @@
-public import CausewayFeedFormats
+public import CausewayMarkup
 internal import Foundation
 
 /// A feed's new items. See ``FeedReader/updates()``.

@@ -1,4 +1,4 @@
-public import CausewayFeedFormats
+public import CausewayMarkup
 internal import CausewayURLLoading
 public import Foundation
 

@@ -1,5 +1,4 @@
-internal import CausewayEncodings
-internal import CausewayXML
+internal import CausewayMarkup
 
 /// A component of an XML document, in document order.
 public enum XMLStreamEvent: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import CausewayFeedFormats
+import CausewayMarkup
 import Foundation
 
 /// A document of the corpus with its expectation.

@@ -1,4 +1,4 @@
-import CausewayFeedFormats
+import CausewayMarkup
 import Foundation
 
 /// A feed with the names that the corpus uses for its properties.

@@ -1,4 +1,4 @@
-import CausewayFeedFormats
+import CausewayMarkup
 import Foundation
 import Testing
 

@@ -1,4 +1,4 @@
-import CausewayXML
+import CausewayMarkup
 import Testing
 
 @Suite("Cleaned HTML")

@@ -1,5 +1,3 @@
-internal import CausewayXML
-
 /// Collects a text construct's content: characters, or elements that are serialized as markup again.
 struct MarkupCapture: Sendable {
     /// The element's key.

@@ -1,5 +1,3 @@
-internal import CausewayXML
-
 /// Reads GeoRSS shapes, in simple form and in GML.
 struct ShapeReader: Sendable {
     private var kind: FeedPlace.Shape?

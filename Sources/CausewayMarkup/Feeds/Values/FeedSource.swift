@@ -1,5 +1,3 @@
-internal import CausewayXML
-
 /// A document's origin: its URL and its response header fields.
 public struct FeedSource: Hashable, Sendable {
     /// The base for relative references: the document's URL or its `Content-Location`.

@@ -1,5 +1,3 @@
-internal import CausewayXML
-
 /// Converts a JSON Feed 1 or 1.1 document to a feed.
 struct JSONFeed {
     private let source: FeedSource

@@ -1,5 +1,3 @@
-internal import CausewayXML
-
 /// Converts an element's content to a feed text.
 enum TextConstruct {
     /// Returns an element's media type and whether its content is Base64-encoded (RFC 4287 §3.1.1, §4.1.3.3).

@@ -1,5 +1,3 @@
-internal import CausewayXML
-
 extension FeedBuilder {
     /// Ends an element that is not a text construct.
     mutating func end(_ frame: Frame) {

@@ -1,5 +1,3 @@
-internal import CausewayXML
-
 /// Builds a feed from a document's XML events.
 ///
 /// Elements are identified by their namespace, so that a feed may use any prefix. A text construct, such as a title or

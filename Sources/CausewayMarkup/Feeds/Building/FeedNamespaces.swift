@@ -1,5 +1,3 @@
-internal import CausewayXML
-
 /// Feed namespaces and their usual prefixes.
 enum FeedNamespaces {
     static let svg = "http://www.w3.org/2000/svg"

@@ -1,5 +1,3 @@
-internal import CausewayXML
-
 /// The ``FeedBuilder`` functions that read an element. For each element, one lookup in the table of these sets replaces
 /// a hundred comparisons.
 struct FeedElementRoles: OptionSet, Sendable {

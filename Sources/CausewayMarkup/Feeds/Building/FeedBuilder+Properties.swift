@@ -1,5 +1,3 @@
-internal import CausewayXML
-
 extension FeedBuilder {
     private static let podcastPrefix = Array("itunes_".utf8)
 

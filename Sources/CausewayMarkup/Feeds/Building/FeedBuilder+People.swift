@@ -1,5 +1,3 @@
-internal import CausewayXML
-
 extension FeedBuilder {
     /// Reads a child element of the open person. Returns `false` for other elements.
     mutating func endPart(ofPerson key: String, _ value: String) -> Bool {

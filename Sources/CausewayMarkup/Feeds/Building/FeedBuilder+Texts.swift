@@ -1,5 +1,3 @@
-internal import CausewayXML
-
 extension FeedBuilder {
     /// Ends a text construct.
     mutating func end(_ captured: MarkupCapture, _ frame: Frame) {

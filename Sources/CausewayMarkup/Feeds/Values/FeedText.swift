@@ -1,7 +1,5 @@
 public import FoundationEssentials
 
-internal import CausewayXML
-
 /// A text in a feed: plain text or sanitized HTML.
 public struct FeedText: Hashable, Sendable {
     /// The text. In HTML, scripts and other unsafe parts are removed, and references are absolute.

@@ -1,5 +1,3 @@
-internal import CausewayXML
-
 extension FeedBuilder {
     /// Reads a link element. Returns `false` for other elements.
     mutating func readLink(_ key: String, _ value: String, _ frame: Frame) -> Bool {

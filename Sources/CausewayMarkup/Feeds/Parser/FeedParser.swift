@@ -1,8 +1,5 @@
 public import FoundationEssentials
 
-internal import CausewayEncodings
-internal import CausewayXML
-
 /// Parses a feed document in pieces.
 ///
 /// ```swift

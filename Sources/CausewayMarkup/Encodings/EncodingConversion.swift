@@ -1,21 +1,20 @@
 internal import CCausewayLinux
-internal import CausewayXML
 
 /// Converts an encoding of the C library to UTF-8.
 ///
 /// Only encodings that documents on the web use can be opened. Otherwise a document could select the conversion module
 /// that the C library loads and runs.
-package final class EncodingConversion: CharacterConversion {
+@safe package final class EncodingConversion: CharacterConversion {
     private let handle: UnsafeMutableRawPointer
     private var rest: [UInt8] = []
 
     /// Opens a conversion, or returns `nil` if the encoding is not known.
     package init?(_ name: String) {
-        guard let known = Self.names[name], let handle = causeway_text_open(known) else { return nil }
-        self.handle = handle
+        guard let known = Self.names[name], let handle = unsafe causeway_text_open(known) else { return nil }
+        unsafe self.handle = handle
     }
 
-    deinit { causeway_text_close(handle) }
+    deinit { unsafe causeway_text_close(handle) }
 
     package func convert(_ bytes: [UInt8], into text: inout [UInt8]) -> Int {
         let input = rest + bytes
@@ -25,9 +24,10 @@ package final class EncodingConversion: CharacterConversion {
         var buffer = [UInt8](repeating: 0, count: 4096)
         while start < input.count {
             var (read, written) = (0, 0)
-            let result = input[start...].withUnsafeBufferPointer { source in
-                buffer.withUnsafeMutableBufferPointer { target in
-                    causeway_text_convert(
+            // The pointers are valid during the call, with the counts beside them.
+            let result = unsafe input[start...].withUnsafeBufferPointer { source in
+                unsafe buffer.withUnsafeMutableBufferPointer { target in
+                    unsafe causeway_text_convert(
                         handle, source.baseAddress, source.count, &read, target.baseAddress, target.count, &written)
                 }
             }

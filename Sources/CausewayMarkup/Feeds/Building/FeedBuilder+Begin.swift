@@ -1,5 +1,3 @@
-internal import CausewayXML
-
 extension FeedBuilder {
     /// Reads a start tag.
     mutating func begin(_ key: String, _ roles: FeedElementRoles, _ attributes: FeedAttributes, name: XMLName) {
