@@ -141,7 +141,7 @@ let package = Package(
             swiftSettings: pure),
         // Calls of the C library that Swift cannot make. The image decoder links it too, so it runs without Swift's runtime.
         .target(name: "CCausewayLinux"),
-        // Multipeer sessions without I/O: codec, links, invitations, rosters, queues, the mesh of one peer.
+        // Multipeer sessions and distributed actors without I/O: codecs, links, invitations, rosters, queues, the mesh of one peer, calls.
         .target(
             name: "CausewayPeerProtocols",
             dependencies: [
@@ -272,12 +272,11 @@ let package = Package(
                 "Causeway", "CausewayPeerProtocols", "CausewaySystem", "CausewayTLS", "Network", "Security",
             ],
             swiftSettings: house),
-        // Distributed actors of nearby peers: the protocol without I/O, and the actor system on sessions.
-        .target(name: "CausewayActorProtocols", dependencies: ["CausewayTypes"], swiftSettings: pure),
+        // Distributed actors of nearby peers: the actor system on sessions.
         .target(
             name: "CausewayPeerActors",
             dependencies: [
-                "Causeway", "CausewayActorProtocols", "CausewayPeers", "CausewaySystem", "CCausewayLinux",
+                "Causeway", "CausewayPeerProtocols", "CausewayPeers", "CausewaySystem", "CCausewayLinux",
             ],
             swiftSettings: house),
         // Apple's framework for sessions of nearby peers, on `CausewayPeers`.
@@ -315,7 +314,7 @@ let package = Package(
                 "Causeway", "CausewayBonjourProtocols", "CausewayMarkup", "CausewayHTTP", "CausewayHTTPProtocols",
                 "CausewayImageFormats",
                 "CausewayProtocols",
-                "CausewayTestKit", "CausewayTLS", "CausewayReplay", "CausewayPeerProtocols", "CausewayActorProtocols",
+                "CausewayTestKit", "CausewayTLS", "CausewayReplay", "CausewayPeerProtocols",
                 "CausewayTypes", "CausewayWire",
             ],
             path: "Fuzz/Exercises", swiftSettings: house),
@@ -344,8 +343,7 @@ let package = Package(
         .testTarget(
             name: "CausewayPeerProtocolsTests",
             dependencies: [
-                "CausewayActorProtocols", "CausewayExercises", "CausewayPeerProtocols", "CausewayTestKit",
-                "CausewayTypes",
+                "CausewayExercises", "CausewayPeerProtocols", "CausewayTestKit", "CausewayTypes",
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: house),
@@ -443,7 +441,7 @@ let package = Package(
         .testTarget(
             name: "CausewayPeerActorsTests",
             dependencies: [
-                "CausewayActorProtocols", "CausewayExercises", "CausewayPeerActors", "CausewayPeers", "CausewayTestKit",
+                "CausewayExercises", "CausewayPeerActors", "CausewayPeerProtocols", "CausewayPeers", "CausewayTestKit",
             ],
             swiftSettings: house),
         .testTarget(

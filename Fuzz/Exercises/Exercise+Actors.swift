@@ -1,4 +1,4 @@
-internal import CausewayActorProtocols
+internal import CausewayPeerProtocols
 
 extension Exercise {
     /// Decodes bytes as a frame of the actor protocol. Checks that the frame is encoded to an equal one.

@@ -1,5 +1,5 @@
-import CausewayActorProtocols
 import CausewayPeerActors
+import CausewayPeerProtocols
 import CausewayPeers
 import Distributed
 import Testing

@@ -1,5 +1,5 @@
-import CausewayActorProtocols
 import CausewayExercises
+import CausewayPeerProtocols
 import CausewayTestKit
 import Testing
 

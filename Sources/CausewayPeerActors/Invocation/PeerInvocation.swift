@@ -1,4 +1,4 @@
-internal import CausewayActorProtocols
+internal import CausewayPeerProtocols
 public import Distributed
 
 /// Encodes a distributed call's arguments. The Swift runtime uses this type.

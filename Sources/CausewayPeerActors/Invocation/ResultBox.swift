@@ -1,4 +1,4 @@
-internal import CausewayActorProtocols
+internal import CausewayPeerProtocols
 internal import Distributed
 internal import CausewaySystem
 

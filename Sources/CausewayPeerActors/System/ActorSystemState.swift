@@ -1,4 +1,4 @@
-internal import CausewayActorProtocols
+internal import CausewayPeerProtocols
 internal import CausewayPeers
 internal import CausewaySystem
 internal import Distributed

@@ -1,4 +1,4 @@
-internal import CausewayActorProtocols
+internal import CausewayPeerProtocols
 internal import CausewaySystem
 
 /// A one-shot future for a call's outcome. The first outcome counts.

@@ -1,4 +1,4 @@
-internal import CausewayActorProtocols
+internal import CausewayPeerProtocols
 public import Distributed
 
 extension PeerActorSystem {

@@ -1,4 +1,4 @@
-internal import CausewayActorProtocols
+internal import CausewayPeerProtocols
 public import CausewayPeers
 public import Distributed
 internal import CausewaySystem

@@ -1,5 +1,5 @@
 internal import Causeway
-internal import CausewayActorProtocols
+internal import CausewayPeerProtocols
 internal import CausewayPeers
 internal import Dispatch
 internal import Foundation

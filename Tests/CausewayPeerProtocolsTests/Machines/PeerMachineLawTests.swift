@@ -1,4 +1,3 @@
-import CausewayActorProtocols
 import CausewayPeerProtocols
 import CausewayTestKit
 import Testing
