@@ -129,8 +129,8 @@ let package = Package(
                 .product(name: "HeapModule", package: "swift-collections"),
             ],
             swiftSettings: pure),
-        // HTTP/2 and HTTP above one connection. A module apart, because only URL loading and the server need it: the compiler makes
-        // it beside `CausewayRuntime` and `Causeway`.
+        // HTTP/2, HTTP above one connection, and the queue of operations that wait for a way to the server, with its journal. A module apart,
+        // because only URL loading, the server and what is above them need it: the compiler makes it beside `CausewayRuntime` and `Causeway`.
         .target(
             name: "CausewayHTTPProtocols",
             dependencies: [
@@ -241,11 +241,10 @@ let package = Package(
                 "CausewayWire", .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: house),
-        // Operations that wait for a way to the server and survive restarts: the queue and its journal as values, and the engine.
-        .target(name: "CausewayReplay", dependencies: ["CausewayTypes"], swiftSettings: pure),
+        // Operations that wait for a way to the server and survive restarts.
         .target(
             name: "CausewayOffline",
-            dependencies: ["CausewayClient", "CausewayReplay", "CausewaySystem", "CausewayURLLoading"],
+            dependencies: ["CausewayClient", "CausewayHTTPProtocols", "CausewaySystem", "CausewayURLLoading"],
             swiftSettings: house),
         // XML, HTML, encodings and the values of feeds, and a reader that follows feeds.
         .target(name: "CausewayMarkup", dependencies: ["CCausewayLinux"], swiftSettings: pure),
@@ -314,7 +313,7 @@ let package = Package(
                 "Causeway", "CausewayBonjourProtocols", "CausewayMarkup", "CausewayHTTP", "CausewayHTTPProtocols",
                 "CausewayImageFormats",
                 "CausewayProtocols",
-                "CausewayTestKit", "CausewayTLS", "CausewayReplay", "CausewayPeerProtocols",
+                "CausewayTestKit", "CausewayTLS", "CausewayPeerProtocols",
                 "CausewayTypes", "CausewayWire",
             ],
             path: "Fuzz/Exercises", swiftSettings: house),
@@ -414,12 +413,13 @@ let package = Package(
             dependencies: ["CausewayClient", "CausewaySystem", "CausewayTestKit", "CausewayURLLoading"],
             swiftSettings: house),
         .testTarget(
-            name: "CausewayReplayTests", dependencies: ["CausewayExercises", "CausewayReplay", "CausewayTestKit"],
+            name: "CausewayReplayTests",
+            dependencies: ["CausewayExercises", "CausewayHTTPProtocols", "CausewayTestKit"],
             swiftSettings: house),
         .testTarget(
             name: "CausewayOfflineTests",
             dependencies: [
-                "CausewayClient", "CausewayOffline", "CausewayReplay", "CausewaySystem", "CausewayTestKit",
+                "CausewayClient", "CausewayHTTPProtocols", "CausewayOffline", "CausewaySystem", "CausewayTestKit",
                 "CausewayURLLoading",
             ],
             swiftSettings: house),

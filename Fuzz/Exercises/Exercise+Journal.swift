@@ -1,4 +1,4 @@
-internal import CausewayReplay
+internal import CausewayHTTPProtocols
 
 extension Exercise {
     /// Reads bytes as the journal of an offline queue: as a file, and as records with valid checksums. What is read can be written and read again; a queue accepts

@@ -1,2 +1,2 @@
-// Policies and outcomes are in CausewayReplay, which performs no I/O.
-@_exported public import CausewayReplay
+// Policies and outcomes are in CausewayHTTPProtocols, which performs no I/O and has no other public names.
+@_exported public import CausewayHTTPProtocols

@@ -1,5 +1,5 @@
 import CausewayExercises
-import CausewayReplay
+import CausewayHTTPProtocols
 import CausewayTestKit
 import Testing
 

@@ -1,4 +1,4 @@
-@testable import CausewayReplay
+@testable import CausewayHTTPProtocols
 import Testing
 
 @Suite("Offline queue: the table of operations")

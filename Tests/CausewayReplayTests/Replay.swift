@@ -1,4 +1,4 @@
-import CausewayReplay
+import CausewayHTTPProtocols
 import CausewayTestKit
 
 /// A queue under a virtual clock, with a server whose answers a test chooses. Everything that the queue asks for is noted.

@@ -1,4 +1,4 @@
-import CausewayReplay
+import CausewayHTTPProtocols
 import CausewayTestKit
 import Testing
 

@@ -12,7 +12,7 @@ extension OfflineEngine {
     /// comes back, a back-off ends.
     ///
     /// Cancellation: cancels running attempts, and returns when their ends are stored. The server may or may not have
-    /// processed a cancelled attempt, see ``/CausewayReplay/OfflinePolicy/UnknownFate``.
+    /// processed a cancelled attempt, see ``/CausewayHTTPProtocols/OfflinePolicy/UnknownFate``.
     ///
     /// - Throws: ``OfflineError`` with the code `running` if the engine is already running.
     public func run() async throws(OfflineError) {

@@ -25,7 +25,7 @@ public final class OfflineEngine: Sendable {
         /// Size limits.
         public var limits = OfflineLimits()
         /// Decides about operations that the server has refused, if the policy is
-        /// ``/CausewayReplay/OfflinePolicy/Refusal/ask``. Without a resolver, a refused operation stops its lane, which
+        /// ``/CausewayHTTPProtocols/OfflinePolicy/Refusal/ask``. Without a resolver, a refused operation stops its lane, which
         /// is a sequence of operations that are sent one after the other.
         public var resolver: Resolver?
         /// The number of bytes by which the journal may grow beyond twice its size after the latest compaction. A

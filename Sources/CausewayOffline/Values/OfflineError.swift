@@ -13,7 +13,7 @@ public struct OfflineError: Error, Hashable, CustomStringConvertible {
         public static let foreignJournal = Code(description: "foreign journal")
         /// The request cannot be queued: its method is not POST, PUT, PATCH or DELETE, or the client cannot send it.
         public static let invalidRequest = Code(description: "invalid request")
-        /// A limit in ``/CausewayReplay/OfflineLimits`` is reached.
+        /// A limit in ``/CausewayHTTPProtocols/OfflineLimits`` is reached.
         public static let full = Code(description: "queue full")
         /// There is no operation with this identifier.
         public static let unknownOperation = Code(description: "unknown operation")

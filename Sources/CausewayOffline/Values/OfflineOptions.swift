@@ -9,7 +9,7 @@ public struct OfflineOptions: Hashable, Sendable {
         /// The file is copied into the queue's directory.
         case copy
         /// The file stays in its place. If it is missing or has changed when it is to be sent, the operation ends with
-        /// ``/CausewayReplay/OfflineOutcome/invalid(_:)``.
+        /// ``/CausewayHTTPProtocols/OfflineOutcome/invalid(_:)``.
         case reference
     }
 
