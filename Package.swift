@@ -286,7 +286,7 @@ let package = Package(
             ],
             swiftSettings: house),
         // The first program of a newcomer. It depends on `Causeway` alone, so that it is built soon.
-        .executableTarget(name: "tour", dependencies: ["Causeway"], swiftSettings: house),
+        .executableTarget(name: "tour", dependencies: ["Causeway"], path: "Examples/tour", swiftSettings: house),
         .executableTarget(
             name: "nw",
             dependencies: [
