@@ -253,9 +253,10 @@ let package = Package(
             swiftSettings: house),
         // Images: the decoder program, bitmaps and slots without I/O, and the loader. The loader depends on the program so that it is built
         // beside each program that loads images.
-        .target(name: "CCausewayImages", dependencies: ["CCausewayLinux"]),
+        .target(name: "CCausewayImages", dependencies: ["CCausewayLinux"], exclude: ["Program"]),
         .executableTarget(
-            name: "causeway-image-decoder", dependencies: ["CCausewayImages"], linkerSettings: decoderLinking),
+            name: "causeway-image-decoder", dependencies: ["CCausewayImages"], path: "Sources/CCausewayImages/Program",
+            linkerSettings: decoderLinking),
         .target(name: "CausewayImageFormats", swiftSettings: pure),
         .target(
             name: "CausewayImages",
