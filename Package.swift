@@ -265,13 +265,10 @@ let package = Package(
                 "causeway-image-decoder",
             ],
             swiftSettings: house),
-        // Sessions of nearby peers, on the public API of `Network`.
+        // Sessions of nearby peers, on the public API of `Causeway`.
         .target(
             name: "CausewayPeers",
-            dependencies: [
-                "Causeway", "CausewayPeerProtocols", "CausewaySystem", "CausewayTLS", "Network", "Security",
-            ],
-            swiftSettings: house),
+            dependencies: ["Causeway", "CausewayPeerProtocols", "CausewaySystem", "CausewayTLS"], swiftSettings: house),
         // Distributed actors of nearby peers: the actor system on sessions.
         .target(
             name: "CausewayPeerActors",
@@ -437,7 +434,7 @@ let package = Package(
             swiftSettings: house),
         .testTarget(
             name: "CausewayPeersTests",
-            dependencies: ["Causeway", "CausewayPeerProtocols", "CausewayPeers", "CausewayTestKit", "Network"],
+            dependencies: ["Causeway", "CausewayPeerProtocols", "CausewayPeers", "CausewayTestKit"],
             swiftSettings: house),
         .testTarget(
             name: "CausewayPeerActorsTests",

@@ -1,7 +1,7 @@
+package import Causeway
 internal import CausewayPeerProtocols
 package import Dispatch
 package import Foundation
-package import Security
 
 /// A mesh of peers, as seen by one member.
 ///

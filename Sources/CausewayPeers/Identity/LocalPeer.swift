@@ -1,4 +1,4 @@
-package import Security
+package import Causeway
 
 /// The local peer's identity: number, key, certificate, and display name.
 package struct LocalPeer: Sendable {

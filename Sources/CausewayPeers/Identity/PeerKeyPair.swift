@@ -1,7 +1,6 @@
 internal import Causeway
 internal import CausewayTLS
 internal import Foundation
-internal import Security
 
 /// A local peer's private key and certificate. This is the only file that needs OpenSSL; on Apple systems, the Security
 /// framework has the counterparts.

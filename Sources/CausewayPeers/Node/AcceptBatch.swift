@@ -1,4 +1,4 @@
-internal import Network
+internal import Causeway
 
 /// Lets a listener accept connections in batches: the next batch begins when the node has taken the whole previous
 /// batch. A flood then waits in the kernel's accept queue, and not in descriptors and memory of this process.

@@ -1,7 +1,6 @@
 internal import Causeway
 internal import CausewayPeerProtocols
 internal import Dispatch
-internal import Network
 
 extension DatagramPort {
     /// Listens for the peer on any port.

@@ -1,6 +1,6 @@
+internal import Causeway
 internal import CausewayPeerProtocols
 internal import Dispatch
-internal import Network
 
 /// One end of a datagram lane, a DTLS connection for unreliable messages: handshakes with hosts that claim to be the
 /// peer, then the connection with the peer.

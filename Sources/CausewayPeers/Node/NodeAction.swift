@@ -1,6 +1,6 @@
+internal import Causeway
 internal import CausewayPeerProtocols
 internal import Foundation
-internal import Network
 
 /// Work that a change of the node's state requests. It is performed in the order of the changes, without the lock.
 ///

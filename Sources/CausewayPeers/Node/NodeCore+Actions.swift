@@ -1,7 +1,7 @@
+internal import Causeway
 internal import CausewayPeerProtocols
 internal import CausewaySystem
 internal import Foundation
-internal import Network
 
 extension NodeCore: SequencedState {
     mutating func queueActions() -> Bool {

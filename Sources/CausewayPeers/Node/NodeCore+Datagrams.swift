@@ -1,5 +1,5 @@
+internal import Causeway
 internal import CausewayPeerProtocols
-internal import Network
 
 /// The local ends of a node's datagram lanes, the DTLS connections for unreliable messages.
 struct DatagramPorts: Sendable {

@@ -2,7 +2,6 @@ internal import Causeway
 internal import CausewayPeerProtocols
 internal import Dispatch
 internal import Foundation
-internal import Network
 
 extension NodeCore {
     private static let pauses: [Duration] = [.milliseconds(200), .milliseconds(600)]

@@ -2,7 +2,6 @@ internal import Causeway
 internal import CausewayPeerProtocols
 internal import Dispatch
 internal import Foundation
-internal import Network
 
 extension NodeCore {
     /// The maximum size of one write in bytes, and the limit for unsent bytes in the transport.

@@ -1,7 +1,7 @@
+internal import Causeway
 internal import CausewayPeerProtocols
 internal import Dispatch
 internal import Foundation
-internal import Network
 
 extension NodeCore {
     /// Opens the node's listener, once. It advertises no service: peers learn its port from links and introductions.

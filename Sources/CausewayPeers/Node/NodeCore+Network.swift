@@ -1,7 +1,6 @@
 internal import Causeway
 internal import CausewayPeerProtocols
 internal import Dispatch
-internal import Network
 
 /// This host's networks, with or without a router.
 struct LocalNetwork: Equatable, Sendable {

@@ -2,7 +2,6 @@ internal import Causeway
 internal import CausewayPeerProtocols
 internal import CausewaySystem
 internal import Dispatch
-internal import Network
 
 /// A node's state: the protocol state machine `PeerMesh`, and the resources with which the node performs its actions.
 /// Only ``PeerNode`` accesses it, under its lock.

@@ -1,7 +1,7 @@
+internal import Causeway
 internal import CausewayPeerProtocols
 package import Dispatch
 package import Foundation
-internal import Network
 
 /// An advertisement event.
 package enum AdvertiserEvent: Sendable {

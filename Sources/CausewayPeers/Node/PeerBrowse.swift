@@ -1,6 +1,6 @@
+internal import Causeway
 internal import CausewayPeerProtocols
 package import Dispatch
-internal import Network
 
 /// A browser event.
 package enum BrowserEvent: Sendable {

@@ -1,5 +1,5 @@
+internal import Causeway
 internal import CausewayPeerProtocols
-internal import Network
 
 /// The attempts to reach one peer: candidates start one after another, and the first TLS session wins.
 struct PeerRace: Sendable {

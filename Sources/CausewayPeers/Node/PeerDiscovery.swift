@@ -1,7 +1,6 @@
 internal import Causeway
 internal import CausewayPeerProtocols
 internal import Dispatch
-internal import Network
 
 /// Discovery beyond the public interface of Network. On Apple systems, `service(_:)` returns its argument and `reconfirm(_:)` does nothing.
 enum PeerDiscovery {

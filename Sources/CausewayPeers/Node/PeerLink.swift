@@ -1,7 +1,7 @@
+internal import Causeway
 internal import CausewayPeerProtocols
 internal import Dispatch
 internal import Foundation
-internal import Network
 
 /// One TLS connection: reads in blocks, counts unsent bytes, and reports its end once.
 ///

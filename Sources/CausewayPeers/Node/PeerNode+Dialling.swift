@@ -1,7 +1,6 @@
 internal import Causeway
 internal import CausewayPeerProtocols
 internal import Dispatch
-internal import Network
 
 extension PeerNode {
     /// The delay between the starts of two candidates.

@@ -1,6 +1,5 @@
 internal import Causeway
 internal import Dispatch
-internal import Network
 
 extension PeerNode {
     private static let handshakeTime = Duration.seconds(5)

@@ -1,8 +1,7 @@
-internal import Causeway
+package import Causeway
 internal import CausewayPeerProtocols
 internal import CausewaySystem
 internal import Dispatch
-package import Network
 
 /// One local peer on the network: its listener, its advertisements, its browsers, and its groups.
 ///

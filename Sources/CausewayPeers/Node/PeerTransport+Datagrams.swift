@@ -1,7 +1,6 @@
+internal import Causeway
 internal import CausewayPeerProtocols
 internal import Dispatch
-internal import Network
-internal import Security
 
 extension PeerTransport {
     /// ECDHE_PSK_WITH_CHACHA20_POLY1305_SHA256 (RFC 7905 §2) and PSK_WITH_AES_128_GCM_SHA256 (RFC 5487 §3.1). With

@@ -1,7 +1,6 @@
+internal import Causeway
 internal import Dispatch
 internal import Foundation
-internal import Network
-internal import Security
 
 /// TLS 1.3 over TCP with certificates on both sides, for control links and connections for resource bytes.
 enum PeerTransport {
