@@ -10,7 +10,7 @@ enum Race {
         Exchange.echo(listener, isDatagram: false)
         try await listener.becomeReady()
         defer { listener.cancel() }
-        // On most hosts the name also has the address ::1, where no program listens.
+        // On most hosts, `localhost` also has the address ::1. No program listens there, so one of the attempts fails.
         let client = NWConnection(host: "localhost", port: listener.port ?? .any, using: carrier.makeParameters())
         defer { client.cancel() }
         _ = try await Exchange.verify(client, isDatagram: false)

@@ -32,7 +32,8 @@ extension NWConnection {
             stateUpdateHandler = { [weak self] state in
                 switch state {
                 case .ready: ready.resume()
-                // Apple's connections wait for a better network instead of failing. The tour does not.
+                // On Apple's systems, a connection that cannot be established waits for a better network. The tour does
+                // not wait: the state `waiting` is an error.
                 case .waiting(let error), .failed(let error): ready.resume(throwing: error)
                 case .cancelled: ready.resume(throwing: TourFailure("no answer within 20 s"))
                 case .setup, .preparing: return

@@ -68,12 +68,14 @@ static const char *filter_calls(void) {
     return "cannot confine the image decoder (seccomp)";
 }
 #else
-// The limits above already prevent new files, sockets and processes.
+// On other architectures there is no system call filter. The resource limits already prevent new files, sockets and
+// processes.
 static const char *filter_calls(void) { return NULL; }
 #endif
 
 const char *cw_image_confine(unsigned long memory_in_mebibytes, unsigned long seconds) {
-    // Descriptor 0 is the channel; the libraries print nothing.
+    // Close all descriptors except 0, which is the socket for requests and replies. Standard output and error are not
+    // needed, because the libraries print nothing.
     if (syscall(SYS_close_range, 1U, ~0U, 0U) != 0) return "cannot close the files of the image decoder (close_range)";
     const char *problem = set_limits(memory_in_mebibytes, seconds);
     if (problem != NULL) return problem;

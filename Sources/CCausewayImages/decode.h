@@ -16,7 +16,7 @@ struct cw_image_job {
     char message[512];
 };
 
-/// Ends a job without pixels. Returns false.
+/// Ends a job with a failure: frees its pixels, and puts the status and the message into the reply. Returns false.
 bool cw_image_fail(struct cw_image_job *job, uint32_t status, const char *message);
 
 /// Checks a size against the request's limits. Call it before memory of that size is allocated.

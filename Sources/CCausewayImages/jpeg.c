@@ -6,7 +6,7 @@
 
 /// The state of one JPEG image. After a library error, execution continues at `end`.
 struct reading {
-    // Filled by the library. The used size depends on the library's version and is about 700 bytes.
+    // The library's decoder structure. Its size depends on the library's version and is about 700 bytes.
     _Alignas(16) unsigned char decoder[4096];
     struct cw_jpeg_errors errors;
     jmp_buf end;

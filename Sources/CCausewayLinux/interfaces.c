@@ -98,7 +98,8 @@ static void find_device_type(const char *uevent, char *value, size_t size) {
     }
 }
 
-// Whether a DEVTYPE stands for one Ethernet device or a virtual device on top of one.
+// Returns 1 if a DEVTYPE stands for a single Ethernet device, or for a virtual device on top of a single one. Returns 0
+// for others, such as a bridge.
 static int is_wired_device_type(const char *type) {
     static const char *const wired[] = {"", "vlan", "dsa", "macvlan", "ipvlan"};
     for (size_t i = 0; i < sizeof wired / sizeof wired[0]; i += 1) {

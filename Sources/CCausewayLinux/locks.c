@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 
-// These locks belong to an open file description. They end when its last descriptor is closed, even if the process is
-// killed, and two descriptions in one process exclude each other. A forked child keeps its parent's descriptors until
-// it runs its program, so closing alone may release a lock late.
+// These locks belong to an open file description, not to a process. Two descriptions in one process exclude each other.
+// A lock ends when the last descriptor of its description is closed, even if the process is killed.
+//
+// A forked child has copies of its parent's descriptors until it runs its program. If the parent only closed its
+// descriptor, such a copy could keep the lock for some time. So release a lock with cw_unlock_file.
 
 static struct flock whole_file(short type) {
     struct flock lock = {0};

@@ -152,7 +152,8 @@ int cw_subflows(int fd, cw_subflow *out) {
     int count = read_subflows(fd, MULTIPATH_ADDRESSES, &addresses, sizeof *addresses.entries);
     if (count < 0) return count;
     int informed = read_subflows(fd, MULTIPATH_TCP_INFO, &informations, sizeof *informations.entries);
-    // A subflow may have been added or removed between the two calls.
+    // A subflow may have been added or removed between the two getsockopt calls. Return only as many entries as both
+    // calls have.
     if (informed < count) count = informed < 0 ? 0 : informed;
     for (int i = 0; i < count; i++) {
         read_address(&addresses.entries[i].local, &out[i].local);

@@ -154,7 +154,8 @@ int cw_thread_start(const char *name, void (*body)(void *), void *context) {
     start->body = body;
     start->context = context;
     snprintf(start->name, sizeof start->name, "%s", name);
-    // All signals are blocked: the program's own threads handle them.
+    // Block all signals now, because the new thread inherits this thread's signal mask. The program's other threads
+    // handle the signals.
     sigset_t all, old;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);

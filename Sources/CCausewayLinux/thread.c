@@ -14,7 +14,7 @@ void *cw_scratch(void) {
     pthread_once(&once, make_key);
     scratch = malloc(CW_SCRATCH_SIZE);
     if (!scratch) abort();
-    // The destructor of the key frees the block when the thread ends.
+    // When the thread ends, the C library passes this block to `free`, the destructor of the key.
     pthread_setspecific(key, scratch);
     return scratch;
 }

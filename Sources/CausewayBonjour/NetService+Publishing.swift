@@ -24,7 +24,8 @@ extension NetService {
 
     private var isDatagram: Bool { type.lowercased().contains("._udp") }
 
-    /// Returns `nil` if the service has an invalid name, type, domain or port.
+    /// Returns the description with which the service is registered; `nil` if the service has an invalid name, type,
+    /// domain or port.
     private func describe(_ options: Options) -> ServiceDescription? {
         let label = name.isEmpty ? BonjourEngine.systemHostLabel() : name
         // Services are registered with multicast DNS, which supports only the domain `local.`.

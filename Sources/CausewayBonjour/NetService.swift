@@ -58,7 +58,8 @@ open class NetService: NSObject {
         case resolving(ServiceLookup)
     }
 
-    /// The current activity and its number. Events with another number come from earlier activities and are ignored.
+    /// The current activity (publishing or resolving) and its number. Each event has the number of the activity that
+    /// caused it. Events with another number come from earlier activities and are ignored.
     struct NumberedActivity {
         var current: Activity?
         private(set) var number = 0

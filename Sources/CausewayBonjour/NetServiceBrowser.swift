@@ -135,7 +135,8 @@ open class NetServiceBrowser: NSObject {
             guard case .service(let name, _, _, _) = result.endpoint, let service = found.removeValue(forKey: name)
             else { return }
             delegate?.netServiceBrowser(self, didRemove: service, moreComing: moreComing)
-        // Report nothing: at most the service's interfaces have changed, which `NetService` does not expose.
+        // Do not report a change of a service that is already known: at most its interfaces have changed, and
+        // `NetService` does not expose them.
         case .changed, .identical: break
         }
     }

@@ -1,6 +1,6 @@
 /// A discovery event for the program. Events are delivered in order.
 protocol DiscoveryEvent: Hashable, Sendable {
-    /// Whether only the latest event matters, so that earlier events are dropped.
+    /// Whether a new event replaces all queued events, because only the latest event matters.
     static var isLatestOnly: Bool { get }
     /// The reverse event, for example a removal for an addition. If it is still queued when this event occurs, both events are dropped.
     var opposite: Self? { get }
@@ -8,8 +8,9 @@ protocol DiscoveryEvent: Hashable, Sendable {
 
 /// Events queued for the program.
 ///
-/// If an item is added and removed before the program reads the first event, both events are dropped. Therefore the
-/// queue has at most one event per item, and a host that repeatedly adds and removes services cannot exhaust memory.
+/// If an item, such as a service or a record, is added and then removed before the program has read the addition, both
+/// events are dropped. Therefore the queue has at most one event per item, and a host that repeatedly adds and removes
+/// services cannot exhaust memory.
 struct PendingEvents<Event: DiscoveryEvent>: Sendable {
     private var items: [UInt64: Event] = [:]
     private var serials: [Event: UInt64] = [:]

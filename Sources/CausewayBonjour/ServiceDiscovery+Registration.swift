@@ -94,7 +94,7 @@ extension ServiceDiscovery {
             let time = UInt32(exactly: timeToLive), (1...0x7FFF_FFFF).contains(time), content.count <= 8_900,
             let data = DNSRecordData(content: content, of: type)
         else { throw badParameter }
-        // Only a name server can publish records in other domains, after an update (RFC 2136).
+        // This library cannot publish a record outside `local`: only a name server can, after an update (RFC 2136).
         guard owner.isOfLink else { throw NWError.posix(.ENOTSUP) }
         let record = DNSRecord(owner, type, flushesCache: isUnique, timeToLive: time, data)
         return ServiceDescription(record: record, interfaceIndex: interface?.index)

@@ -12,7 +12,7 @@ public struct CaptureOptions: Hashable, Sendable {
     public var isImmediate = false
     /// The kernel ring buffer's size in bytes. Packets wait there until the program reads them.
     public var ringByteCount = 32 << 20
-    /// The capture group that shares the packets; `nil` if this capture receives all packets.
+    /// The group of captures among which the packets are distributed; `nil` if this capture receives all packets.
     public var fanOut: FanOut?
 
     /// Creates options with default values. A `nil` interface captures on all interfaces.

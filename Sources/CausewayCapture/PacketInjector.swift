@@ -15,7 +15,8 @@ public struct PacketInjector: ~Copyable {
     private let interface: String
     private var bytes: [UInt8] = []
     private var lengths: [Int] = []
-    /// Number of packets accepted by the kernel, including those before the rejected packet of a failed batch.
+    /// Number of packets accepted by the kernel. If the kernel rejects a packet, the packets before it in the batch are
+    /// counted, too.
     public private(set) var sent = 0
 
     /// Maximum number of packets per batch.

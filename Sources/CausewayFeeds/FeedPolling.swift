@@ -59,7 +59,8 @@ struct FeedPolling: Sendable {
         guard schedule.skippedHours.count < 24, schedule.skippedDays.count < 7 else { return wait }
         let start = now.timeIntervalSince1970 + wait / .seconds(1)
         var end = start
-        // A week has 168 hours. At least one of them is not skipped, so this loop finds it.
+        // At least one hour of the day and one weekday are not skipped. A week has 168 hours, so this loop finds an
+        // hour that is not skipped.
         for _ in 0..<169 {
             let hours = Int((end / 3600).rounded(.down))
             let days = Int((end / 86_400).rounded(.down))

@@ -23,7 +23,8 @@ public struct FeedReader: Sendable {
         /// The interval between fetches in ``FeedReader/updates()``, unless the feed or the server requests a longer
         /// one.
         public var interval: Duration = .seconds(15 * 60)
-        /// Whether ``FeedReader/updates()`` starts with the items in the first fetch.
+        /// Whether ``FeedReader/updates()`` returns the items in the first fetch. Otherwise it returns only items that
+        /// appear later.
         public var includesPresentItems = false
 
         /// Creates the default options.
@@ -81,7 +82,7 @@ public struct FeedReader: Sendable {
     public func updates() -> FeedUpdates { FeedUpdates(reader: self) }
 
     func answer(_ url: URL, _ validators: FeedValidators) async throws -> FeedFetch {
-        // The reader sends the validators itself and uses no cache, so that it receives status 304.
+        // Bypass the cache, which would hide status 304 from the reader. The reader adds the validators to the request.
         var request = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData)
         request.setValue(
             "application/atom+xml, application/rss+xml, application/feed+json, application/xml;q=0.9, text/xml;q=0.8, */*;q=0.1",
@@ -115,7 +116,8 @@ struct FeedFetch: Sendable {
         return nil
     }
 
-    /// How long to wait (`Retry-After`). If the value is a date, the wait begins at the response's `Date`.
+    /// How long to wait before the next request (`Retry-After`). If the value is a date, the wait is the time from the
+    /// response's `Date` to that date.
     var retryAfter: Duration? {
         guard let field = fields["retry-after"]?.trimmingCharacters(in: .whitespaces) else { return nil }
         if let seconds = Int64(digits: field) { return .seconds(min(seconds, 31_536_000)) }

@@ -62,7 +62,8 @@ public struct FeedUpdates: AsyncSequence, Sendable {
                 }
                 take(answer)
             } catch {
-                // A failure after the first fetch may be temporary: the network may return.
+                // A failure of the first fetch ends the sequence, and so does cancellation. Other failures may be
+                // temporary, for example because the network is down. After them, the feed is fetched again.
                 if isFirst || Task.isCancelled { throw error }
                 wait = polling.waitAfterFailure(retryAfter: nil)
             }

@@ -72,7 +72,8 @@ public final class LineFramer: NWProtocolFramerImplementation {
     public func handleOutput(
         framer: NWProtocolFramer.Instance, message: NWProtocolFramer.Message, messageLength: Int, isComplete: Bool
     ) {
-        // The message contains `messageLength` bytes, so this call cannot fail.
+        // `messageLength` is the size of this message, so the message has all bytes that are requested here. The call
+        // cannot fail.
         try? framer.writeOutputNoCopy(length: messageLength)
         if isComplete { framer.writeOutput(data: LineFormat.end) }
     }

@@ -42,7 +42,8 @@ public protocol LineTransport: Sendable {
     ///
     /// Cancellation: see ``LineTransport``.
     func next() async throws -> Data?
-    /// Ends the connection, and makes the other calls return. Lines that were sent before are still transmitted.
+    /// Ends the connection. Calls that are waiting on this transport then return or throw. Lines that were sent before
+    /// are still transmitted.
     func close()
 }
 
@@ -78,9 +79,10 @@ public enum LineTransportKind: String, CaseIterable, Sendable {
     /// - Parameters:
     ///   - host: A name or an address.
     ///   - port: The peer's TCP port.
-    ///   - parameters: Connection parameters. ``sockets`` uses only the IP version and rejects TLS.
-    /// - Throws: `NWError`. For ``sockets``: the error for the final address tried, if no connection to the host's
-    ///   addresses succeeds.
+    ///   - parameters: Connection parameters. With ``sockets``, TLS is rejected, and all parameters except the IP
+    ///     version are ignored.
+    /// - Throws: `NWError`. With ``sockets``, all addresses of the host are tried. If none of them can be reached, the
+    ///   error for the last address is thrown.
     ///
     /// Cancellation: stops the name lookup of ``sockets``.
     public func connect(

@@ -113,7 +113,8 @@ final class ReadySocket: Sendable {
     private func wait(for source: some DispatchSourceProtocol) async {
         await withCheckedContinuation { continuation in
             source.setEventHandler { source.cancel() }
-            // Resume the task here and not earlier, because Dispatch uses the descriptor until the cancel handler runs.
+            // Resume the task only in the cancel handler. The task may release the socket and so close the descriptor,
+            // but Dispatch uses the descriptor until this handler runs.
             source.setCancelHandler { continuation.resume() }
             source.resume()
         }

@@ -133,7 +133,8 @@ public final class StreamsLineTransport: LineTransport, StreamDelegate {
     }
 }
 
-/// Suspends one task until a change is reported.
+/// Suspends one task until ``tell()`` reports that a stream has changed. If no task waits, the next ``wait()`` returns
+/// at once.
 private final class StreamSignal: Sendable {
     private struct State: Sendable {
         var isThere = false

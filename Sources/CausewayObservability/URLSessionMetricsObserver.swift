@@ -66,8 +66,9 @@ public struct URLSessionMetricsObserver: URLSessionTaskObserver {
             Recorder(label: label, dimensions: dimensions, aggregate: true, factory: observer.factory)
         }
 
-        /// Every combination of values is a time series, so the path is left out, and all methods that HTTP does not
-        /// define have one value.
+        /// Returns the dimensions of a measurement. A metrics system keeps one time series for each combination of
+        /// their values. To limit the number of time series, the path is left out, and every method that is not well
+        /// known becomes `_OTHER`.
         private func dimensions(_ result: TaskResult) -> [(String, String)] {
             let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "QUERY"]
             var dimensions = [

@@ -111,7 +111,8 @@ final class BytePipe: Sendable {
         while true {
             let sleeper = DispatchSemaphore(value: 0)
             state.withLock { $0.sleepers.append(sleeper) }
-            // Check the condition again: the semaphore is registered now, so every later change wakes this thread.
+            // Check the condition only after the semaphore is registered, so that every change after the check wakes
+            // this thread.
             if isTrue() { return state.withLock { state in state.sleepers.removeAll { $0 === sleeper } } }
             sleeper.wait()
         }

@@ -57,7 +57,8 @@ final class ConnectionLink: StreamLink {
         }
         if isReady { return core.opened() }
         guard let connection else { return }
-        // A started connection is retained until it is cancelled. The connection's handler retains the link.
+        // The handler retains the link until the connection is cancelled, because a started connection stays in memory
+        // until then.
         connection.stateUpdateHandler = { self.connectionChanged(to: $0) }
         connection.start(queue: queue)
     }
@@ -73,7 +74,7 @@ final class ConnectionLink: StreamLink {
             for core in opening { core.opened() }
             pumpIn()
             pumpOut()
-        // Streams have no waiting state, so report a failure.
+        // A stream cannot wait for a usable network as a connection can, so a waiting connection counts as failed.
         case .waiting(let error): fail(error)
         case .failed(let error): broke(error)
         case .setup, .preparing, .cancelled: break

@@ -42,7 +42,8 @@ struct StreamSettings: Sendable {
         case .allowsExpensive(let allows): allowsExpensive = allows
         case .allowsConstrained(let allows): allowsConstrained = allows
         case .proxy(let proxy): self.proxy = proxy
-        // An empty proxy chain makes every connection fail.
+        // Use a proxy chain without proxies, which makes every connection fail. Otherwise the stream would bypass the
+        // proxy.
         case .unusableProxy: proxy = ProxyConfiguration(chain: [])
         case .several(let changes): for change in changes { apply(change) }
         }

@@ -31,6 +31,6 @@ package enum DetachedProcess {
 
 /// The system log.
 package enum SystemLog {
-    /// Writes a line that explains a behaviour to users (syslog, level info). May block.
+    /// Writes an explanation for the user to the system log (syslog, level info). May block.
     package static func note(_ text: String) { cw_log_note(text) }
 }

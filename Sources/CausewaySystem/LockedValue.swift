@@ -18,8 +18,8 @@ public import Synchronization
     @inlinable public borrowing func withLock<R: ~Copyable, E: Error>(
         _ body: (inout sending Value) throws(E) -> sending R
     ) throws(E) -> sending R {
-        // The sanitizer treats an access to the value's address as an access to the value, so the mutex's address
-        // identifies the lock. The pointer is only compared, never dereferenced.
+        // The sanitizer identifies a lock by an address. Use the mutex's address, because using the value's address
+        // would count as an access to the value. The pointer is only compared, never dereferenced.
         let lock = withUnsafePointer(to: mutex) { UnsafeRawPointer($0) }
         return try mutex.withLock { value throws(E) in
             cw_lock_acquired(lock)

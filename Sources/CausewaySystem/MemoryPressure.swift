@@ -61,7 +61,7 @@ package final class MemoryPressure: Sendable {
     private func start() -> Bool {
         let number = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
         guard number >= 0, wake >= 0 else { return false }
-        // The kernel expects a zero byte at the end of the text.
+        // The kernel expects a zero byte at the end of the condition that is written to it.
         let isSet = Self.trigger.withCString { write(number, $0, Self.trigger.utf8.count + 1) } > 0
         guard isSet, (try? System.startThread(named: "memory-pressure") { self.watch(number) }) != nil else {
             _ = cw_close(number)

@@ -18,8 +18,8 @@ package enum PACProcess {
     /// loop.
     ///
     /// - Parameters:
-    ///   - prelude: The source of a JavaScript function. The function gets `ask`, which is a function that sends a
-    ///     message, and then the arguments.
+    ///   - prelude: The source of a JavaScript function. Its first parameter is `ask`, a function that sends a message.
+    ///     The values of `arguments` are its other parameters.
     ///   - arguments: The arguments in UTF-8.
     /// - Returns: The process descriptor, which is readable after the process has ended, and a socket for its messages.
     /// - Throws: The failed call's error, such as `EMFILE`.
@@ -30,7 +30,8 @@ package enum PACProcess {
         var process: CInt = -1
         var channel: CInt = -1
         let pieces = [Array(prelude.utf8)] + arguments
-        // All texts are in one block, so that the pointers stay valid while the process starts.
+        // The JavaScript source and the arguments are joined in one array. One closure call then keeps all pointers
+        // valid while the process starts.
         let block = pieces.flatMap { $0 }
         let status = block.withUnsafeBytes { bytes in
             var offset = 0

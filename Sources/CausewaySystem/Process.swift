@@ -103,8 +103,8 @@ package enum System {
         return Int(clamping: limit.rlim_cur)
     }
 
-    /// Checks that Dispatch can open the descriptors for one more source: epoll, wake-up, three clocks and a signal.
-    /// Otherwise Dispatch would trap.
+    /// Checks that Dispatch can open the descriptors that it may need for one more source: one each for epoll and
+    /// wake-ups, three for clocks, and one for a signal. If Dispatch cannot open a descriptor, it traps.
     ///
     /// Call this function before you create a source or call `asyncAfter`. `DispatchQueue.call(after:_:)` of Causeway
     /// needs no descriptor.

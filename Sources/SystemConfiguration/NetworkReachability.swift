@@ -11,12 +11,12 @@ public import Glibc
 /// Counterpart: macOS 10.3, iOS 2.
 public final class SCNetworkReachability: Sendable {
     fileprivate enum Target: Sendable {
-        /// The default route, for the unspecified address (all zeros).
+        /// The default route. The program specifies it as the unspecified address (all zeros).
         case everywhere
         /// A host that must be looked up.
         case name(String)
         case endpoint(NWEndpoint)
-        /// Directly attached links, without routers, for the address 169.254.0.0.
+        /// The directly attached links, without routers. The program specifies them as the address 169.254.0.0.
         case links
     }
 
@@ -47,7 +47,8 @@ public final class SCNetworkReachability: Sendable {
         case .name(let name):
             // The names of this host need no network.
             if let known = HostFinding.known(name) { return then(Self.flags(of: known)) }
-            // Without a network, a lookup would wait for one, and the loss of the network would not be reported.
+            // Without a network, report at once that the name is unreachable. A lookup could delay this report by
+            // several seconds.
             guard !Self.presumedFlags(of: name).isEmpty else { return then([]) }
             Self.findFlags(of: name, then)
         }

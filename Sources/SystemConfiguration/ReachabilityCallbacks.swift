@@ -54,8 +54,8 @@ public struct SCNetworkReachabilityContext {
 
 /// Sets the callback for changes in a destination's flags; `nil` removes it.
 ///
-/// The callback is active while the destination is scheduled on a queue or a run loop. It is called each time the flags
-/// change after that, but not with the initial flags.
+/// The callback is active while it is set and the destination is scheduled on a queue or a run loop. An active callback
+/// is called each time the flags change. It is not called with the initial flags.
 ///
 /// - Parameters:
 ///   - target: The destination.

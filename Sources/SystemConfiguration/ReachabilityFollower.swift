@@ -85,7 +85,8 @@ final class ReachabilityFollower: Sendable {
         guard isWanted != isFollowing else { return }
         guard isWanted else {
             let ended = state.withLock { state -> PathQuery.Watch? in
-                // Another thread may have set a callback meanwhile.
+                // Continue to observe if another thread has set a callback or scheduled the destination since the check
+                // above.
                 guard !state.isWanted else { return nil }
                 state.known = nil
                 return state.watch.take()
@@ -174,7 +175,8 @@ final class ReachabilityCallback: Sendable {
     }
 
     func call(_ target: SCNetworkReachability, _ flags: SCNetworkReachabilityFlags) {
-        // The program may replace the callback during the call, from any thread.
+        // Keep this object and its context data alive during the call: the program may replace the callback at the same
+        // time, from any thread.
         withExtendedLifetime(self) { body(target, flags, info.value) }
     }
 }

@@ -64,16 +64,16 @@ enum Program {
         }
     }
 
-    /// Ends the process if one of the rejected words is an option that the command does not have. Otherwise the parser
-    /// would report the value after such an option as an unexpected argument.
+    /// Ends the process if an option in `words`, which the parser has rejected, does not exist in the command. The
+    /// parser's own error would be misleading: it reports the value after such an option as an unexpected argument.
     private static func checkOptions(of type: any ParsableCommand.Type, _ words: [String]) {
         guard let mistake = CommandWords(of: type).unknownOption(in: words) else { return }
         let hint = mistake.closest.map { " Did you mean '\($0)'?" } ?? ""
         CommandEnd.end(type, with: ValidationError("Unknown option '\(mistake.option)'.\(hint)"))
     }
 
-    /// The number of files that a command must be able to open. Dispatch opens a file each second to check whether its
-    /// threads work, and traps if this fails. A command therefore must not use all descriptors.
+    /// The number of files that the process must be able to open at its start. Some of them are for Dispatch: it opens
+    /// a file each second to check whether its threads work, and traps if this fails.
     private static let neededFileCount = 24
 
     /// Starts Dispatch's first thread early if few descriptors are available: this thread opens files when it starts, and Dispatch traps if

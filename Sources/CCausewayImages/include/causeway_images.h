@@ -7,10 +7,10 @@
 
 enum { CW_IMAGE_REQUEST_MAGIC = 0x31495743, CW_IMAGE_REPLY_MAGIC = 0x31525743 };
 
-/// The formats, in requests.
+/// The image formats that a request can name.
 enum { CW_IMAGE_JPEG = 1, CW_IMAGE_PNG = 2, CW_IMAGE_WEBP = 3 };
 
-/// The outcomes, in replies.
+/// The results that a reply can report.
 enum {
     CW_IMAGE_DECODED = 0,
     CW_IMAGE_MALFORMED = 1,
@@ -33,7 +33,7 @@ struct cw_image_request {
     uint32_t magic;
     uint32_t format;
     uint32_t byte_count;
-    /// The size that the program needs; 0 for the full size. A larger image may be decoded at a half, a quarter or an
+    /// The size that the client needs; 0 for the full size. A larger image may be decoded at a half, a quarter or an
     /// eighth of its size, but not below the needed size.
     uint32_t wanted_width;
     uint32_t wanted_height;
@@ -48,7 +48,7 @@ struct cw_image_reply {
     uint32_t status;
     uint32_t width;
     uint32_t height;
-    /// The size in the file.
+    /// The size of the image in the file, which may be larger than the decoded image.
     uint32_t full_width;
     uint32_t full_height;
     uint32_t flags;

@@ -83,7 +83,7 @@ void cw_decoder_free(cw_decoder *decoder) {
 bool cw_decoder_restart(cw_decoder *decoder) {
     switch (decoder->format) {
     case CW_FORMAT_GZIP: return cw_zlib.inflateReset(&decoder->zlib) == CW_Z_OK;
-    // ZSTD_decompressStream begins the next frame by itself.
+    // Nothing to do: ZSTD_decompressStream begins the next frame without a reset.
     case CW_FORMAT_ZSTD: return true;
     case CW_FORMAT_BROTLI:
     case CW_FORMAT_ZLIB:

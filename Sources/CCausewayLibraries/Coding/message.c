@@ -19,9 +19,10 @@ cw_deflater *cw_deflater_new(int window_bits) {
     if (cw_coding_load(CW_LIBRARY_ZLIB) != NULL) return NULL;
     cw_deflater *deflater = calloc(1, sizeof *deflater);
     if (deflater == NULL) return NULL;
-    // zlib has no raw compressor for a window of 256 bytes. With 512 bytes, distances are at most 512 - 262 = 250.
+    // zlib has no raw compressor for a window of 8 bits (256 bytes). Use 9 bits instead: zlib's distances are at most
+    // 512 - 262 = 250 then, and fit a window of 256 bytes.
     int bits = window_bits < 9 ? 9 : window_bits > 15 ? 15 : window_bits;
-    // The tables for hash values and symbols are as large as the window.
+    // The memory level is `bits - 7`, so that zlib's hash table has one entry for each byte of the window.
     int result = cw_zlib.deflateInit2_(
         &deflater->zlib, CW_Z_DEFAULT_COMPRESSION, CW_Z_DEFLATED, -bits, bits - 7, CW_Z_DEFAULT_STRATEGY,
         cw_zlib.zlibVersion(), (int)sizeof deflater->zlib);

@@ -37,7 +37,8 @@ static long call(long number, unsigned long a, unsigned long b, unsigned long c,
 }
 
 static const char *close_everything_but(int *channel) {
-    // Moves the channel above the standard streams, to which libraries write error messages.
+    // Move the channel to a descriptor above 2. If it were descriptor 1 or 2, error messages from libraries could be sent
+    // over it.
     long kept = call(SYS_fcntl, (unsigned long)*channel, F_DUPFD, 3, 0);
     if (kept < 0) return "fcntl";
     *channel = (int)kept;

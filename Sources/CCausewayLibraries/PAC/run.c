@@ -9,7 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// This file runs in a clone of the program with one thread: it must not take locks, and it may allocate only from the arena.
+// This file runs in a clone of the program. The clone has only the thread that made it, so a lock that another thread
+// held is never released. The code must not take locks, and may allocate only from the arena.
 
 static cw_arena arena;
 static int channel;

@@ -29,13 +29,14 @@
 #define SYS_pidfd_send_signal 424
 #endif
 
-// Pages that are never written use no memory.
+// The region may be large, because pages that are never written use no memory.
 enum { guard_length = 64 << 10, stack_length = 4 << 20, region_length = guard_length + stack_length + CW_SCRIPT_MEMORY };
 
 // Clones a process without an exit signal, so that a program that waits for its children does not see it.
 static int copy_process(cw_script_job *job, int *process) {
 #ifdef CW_IS_SANITIZED
-    // Sanitizers know only the stacks of threads, and abort at the first longjmp on another stack.
+    // Keep the thread's stack: sanitizers know only the stacks of threads, and abort at the first longjmp on another
+    // stack.
     long pid = syscall(SYS_clone, CLONE_PIDFD, NULL, process, NULL, NULL);
     if (pid == 0) cw_script_run(job);
 #else
@@ -70,7 +71,7 @@ int cw_script_start(
         cw_script_job job = {prelude, arguments, count, NULL, ends[1]};
         result = make_process(&job, region, process);
     }
-    // The other process has its own copy of the region and of this end of the channel.
+    // Release the region and this end of the channel: the other process has its own copies.
     if (region != MAP_FAILED) munmap(region, region_length);
     close(ends[1]);
     if (result == 0) *channel = ends[0];

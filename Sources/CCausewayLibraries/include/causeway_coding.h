@@ -1,5 +1,5 @@
-// Decoders of content codings by zlib, brotli and zstd, and compression of messages by zlib. The libraries are loaded at run time: neither
-// the build nor a program needs them.
+// Decoders of content codings by zlib, brotli and zstd, and compression of messages by zlib. The libraries are loaded
+// at run time. The build does not need them, and neither does a program that uses no such coding.
 #ifndef CAUSEWAY_CODING_H
 #define CAUSEWAY_CODING_H
 
@@ -69,8 +69,10 @@ typedef struct cw_deflater cw_deflater;
 cw_deflater *cw_deflater_new(int window_bits);
 void cw_deflater_free(cw_deflater *deflater);
 
-/// Compresses. The counts are as in `cw_decoder_step`. With `flushes`, call the function until it leaves part of the
-/// output space unused: all output then ends at a byte boundary. Returns false on failure.
+/// Compresses. The counts are as in `cw_decoder_step`. Returns false on failure.
+///
+/// With `flushes`, call the function until it leaves part of the output space unused. Then the output contains all
+/// input so far, and ends at a byte boundary.
 bool cw_deflater_step(
     cw_deflater *deflater, const uint8_t *input, size_t *count, uint8_t *output, size_t *capacity, bool flushes);
 

@@ -1,5 +1,6 @@
-// Security contexts of GSSAPI (RFC 2743, RFC 2744) with the mechanism SPNEGO (RFC 4178), for the HTTP scheme Negotiate (RFC 4559). The
-// library is loaded at run time: neither the build nor a program needs it.
+// Security contexts of GSSAPI (RFC 2743, RFC 2744) with the mechanism SPNEGO (RFC 4178), for the HTTP scheme Negotiate
+// (RFC 4559). The library is loaded at run time. The build does not need it, and neither does a program that does not
+// use Negotiate.
 #ifndef CAUSEWAY_GSSAPI_H
 #define CAUSEWAY_GSSAPI_H
 

@@ -59,7 +59,8 @@ CW_SSL_FUNCTIONS(CW_CALL)
 /// Frees bytes that OpenSSL allocated with `CRYPTO_malloc`.
 static inline void cw_free(void *bytes) { cw_CRYPTO_free(bytes, "causeway", 0); }
 
-/// Sets the OCSP status callback. OpenSSL passes function pointers through a generic callback setter.
+/// Sets the OCSP status callback. OpenSSL has no separate function for this callback: its general function for
+/// callbacks takes a function pointer of any type.
 static inline long cw_set_status_callback(SSL_CTX *context, cw_status_callback callback) {
     return cw_SSL_CTX_callback_ctrl(context, CW_CTRL_SET_STATUS_CALLBACK, (cw_any_callback)callback);
 }
@@ -94,9 +95,10 @@ BIO *cw_pipe_bio(cw_pipe *pipe);
 
 /// Makes `bytes` readable without a copy. They must stay valid until `cw_pipe_settle`, which copies the unread rest.
 void cw_pipe_lend(cw_pipe *pipe, const uint8_t *bytes, size_t count);
-/// Ends the use of the bytes of `cw_pipe_lend`. Returns false if memory allocation fails or if more than `limit` bytes would be kept.
+/// Ends the loan of `cw_pipe_lend`: copies the unread rest of the bytes into the pipe. Returns false if memory
+/// allocation fails, or if the pipe would then hold more than `limit` unread bytes.
 bool cw_pipe_settle(cw_pipe *pipe, size_t limit);
-/// Reports the end of the input after the bytes already received.
+/// Marks the end of the input. Reads of a stream return the bytes that were already received, and then the end.
 void cw_pipe_end(cw_pipe *pipe);
 /// Pauses or resumes reading. While `is_held` is set, reads return no data.
 void cw_pipe_hold(cw_pipe *pipe, bool is_held);

@@ -1,5 +1,5 @@
-// All OpenSSL 3 functions in use, as F(result, name, parameters, arguments). These two lists generate the function table, the calls, the
-// lookups, and the comparison with the installed headers.
+// All OpenSSL 3 functions in use, as F(result, name, parameters, arguments). The two lists CW_CRYPTO_FUNCTIONS and
+// CW_SSL_FUNCTIONS generate the function table, the calls, the lookups, and the comparison with the installed headers.
 #ifndef CAUSEWAY_OPENSSL_FUNCTIONS_H
 #define CAUSEWAY_OPENSSL_FUNCTIONS_H
 

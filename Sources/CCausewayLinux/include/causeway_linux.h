@@ -74,7 +74,7 @@ enum cw_option {
     CW_FORCED_RECEIVE_BUFFER
 };
 int cw_set_option(int fd, int option, int value);
-/// Returns the value or a negated errno.
+/// Returns the option's value or a negated errno.
 int cw_get_option(int fd, int option);
 int cw_bind_to_device(int fd, const char *name);
 
@@ -203,13 +203,15 @@ int cw_rename_new(int directory, const char *from, const char *to);
 
 // MARK: Thread
 
-/// Size in bytes of a thread's scratch block. The block that `cw_scratch` returns belongs to the calling thread until its next call, and is
+/// Size in bytes of a thread's scratch block. `cw_scratch` returns the block of the calling thread, and each call
+/// returns the same block, so the thread can use its content only until its next call of `cw_scratch`. The block is
 /// freed when the thread ends.
 enum { CW_SCRATCH_SIZE = 262144 };
 void *cw_scratch(void);
 /// Transfers ownership of the block to the caller, who releases it with `free`.
 void *cw_take_scratch(void);
-/// One word per thread for each slot (0 or 1), initially null.
+/// Returns a pointer that is stored for the calling thread. Each thread can store two pointers, in the slots 0 and 1.
+/// Both are null at first.
 void *cw_thread_word(int slot);
 void cw_set_thread_word(int slot, void *word);
 /// The Swift task that runs on this thread, or null. Not retained.

@@ -10,8 +10,8 @@
 /// not trusted. Both lists end with NULL.
 int cw_detached_start(const char *path, char *const *arguments, char *const *environment);
 
-/// Returns 1 if a file is a program that contains a text, and that only the user of this process and the superuser can change; otherwise 0.
-/// The text has at most 256 bytes.
+/// Returns 1 if a file is an executable program, contains `text`, and can be changed only by the user of this process
+/// and the superuser; otherwise 0. The text has at most 256 bytes.
 int cw_program_contains(const char *path, const char *text);
 
 /// Writes a line to the system's log (syslog, level info).

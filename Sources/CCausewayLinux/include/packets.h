@@ -103,8 +103,8 @@ typedef struct cw_datagram {
 /// Sends `count` (at most 64) consecutive packets of `size` bytes. `which` has the index of the peer of each packet. Returns the number of
 /// packets sent, or a negated errno for the first.
 int cw_send_to_peers(int fd, const void *bytes, size_t size, const cw_address *peers, const uint32_t *which, int count);
-/// Receives up to `count` (at most 64) pending datagrams, without errors. The first `size` bytes of each are stored, one after the other.
-/// Returns the number of datagrams, or a negated errno.
+/// Receives up to `count` (at most 64) pending datagrams. Does not read the error queue. The first `size` bytes of each
+/// datagram are stored, one after the other. Returns the number of datagrams, or a negated errno.
 int cw_receive_many(int fd, void *bytes, size_t size, cw_address *peers, uint32_t *lengths, int count);
 
 long cw_sendto(int fd, const void *buffer, size_t length, const cw_address *address);

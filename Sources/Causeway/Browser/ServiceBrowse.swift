@@ -52,10 +52,12 @@ final class ServiceBrowse: Sendable {
     private let reported = LockedValue(Reported())
 
     /// - Parameters:
-    ///   - required: The only interface for queries to DNS servers; `nil` for all interfaces.
-    ///   - allows: Whether results from an interface are reported.
+    ///   - required: The only interface on which DNS servers are queried; `nil` for all interfaces. Has no effect for
+    ///     the domain `local`.
+    ///   - allows: Whether to report answers that arrived on an interface.
     ///   - post: Runs a block on the program's queue, in order.
-    ///   - failed: Called with the error when DNS servers begin to fail, and with `nil` when they reply again.
+    ///   - failed: Called with an error when the queries to DNS servers begin to fail, and with `nil` when the servers
+    ///     reply again.
     init(
         _ query: Query, required: NWInterface?, allows: @escaping @Sendable (NWInterface) -> Bool,
         post: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,

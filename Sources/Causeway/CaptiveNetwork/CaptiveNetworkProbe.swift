@@ -28,7 +28,7 @@ public struct CaptiveNetworkProbe: Sendable {
         /// The server replied as expected: there is no portal.
         case open
         /// The network replied instead of the server. `portal` is the login page's URL; `nil` if the response contains
-        /// no such URL. The URL is not authenticated.
+        /// no such URL. Do not trust the URL: any host on the network could have sent it.
         case captive(portal: URL?)
         /// The probe gave no result. The error is the connection's error, `ETIMEDOUT` if no response arrived in time, or `EPROTO` if the
         /// response does not show whether there is a portal.
@@ -43,7 +43,8 @@ public struct CaptiveNetworkProbe: Sendable {
     /// - Parameters:
     ///   - url: An `http` URL. A portal cannot reply in place of an `https` server.
     ///   - expectation: The expected server response (default: status 204).
-    /// - Throws: `NWError.posix` with `EINVAL` for any other URL.
+    /// - Throws: `NWError.posix` with `EINVAL` if `url` has a scheme other than `http`, has no host, or cannot be
+    ///   written into a request.
     public init(url: URL, expecting expectation: Expectation = .status(204)) throws {
         guard url.scheme?.lowercased() == "http", let host = url.host(percentEncoded: true), !host.isEmpty else {
             throw NWError.posix(.EINVAL)
@@ -68,7 +69,7 @@ public struct CaptiveNetworkProbe: Sendable {
 
     /// Sends one request and returns the result. The probe follows no redirection and stores nothing.
     ///
-    /// Cancellation: returns ``Outcome/failed(_:)`` with `ECANCELED`. The call can be repeated.
+    /// Cancellation: returns ``Outcome/failed(_:)`` with `ECANCELED`. A later call sends a new request.
     ///
     /// - Parameters:
     ///   - interface: The interface to check; `nil` for the best interface.

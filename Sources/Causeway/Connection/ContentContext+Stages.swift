@@ -2,7 +2,8 @@ internal import CausewayProtocols
 
 /// Returns the per-protocol metadata for a message to send. Only framers and WebSocket have such metadata.
 ///
-/// If the message is not sent, the caller must call ``abandon(_:_:)``; otherwise the pong handler of a ping would never be called.
+/// If the message is not sent, the caller must call ``abandon(_:_:)``. The message may be a WebSocket ping, and its
+/// pong handler would otherwise never be called.
 func stageMetadata(of context: NWConnection.ContentContext) -> [any StageMetadata] {
     context.protocolMetadata.compactMap { metadata -> (any StageMetadata)? in
         switch metadata {

@@ -66,7 +66,8 @@ extension NWConnection {
             ticket = MessageTicket()
         }
 
-        /// Creates a content context that all connections share, or a content context for received content.
+        /// Creates a content context with the default priority and no antecedent. It is either a constant that all
+        /// connections share, or belongs to received content.
         init(shared identifier: String, isFinal: Bool, header: DatagramHeader? = nil) {
             ticket = nil
             self.identifier = identifier

@@ -32,8 +32,8 @@ extension NWConnection {
     /// The maximum datagram size, in bytes; `nil` if there is no socket.
     private var pathDatagramSize: Int? {
         driver.flow.withDescriptor { fd in
-            // A connection from a listener may share a socket that is not connected. Then use the address family of the
-            // endpoint.
+            // A connection from a listener may share a socket with other connections. Such a socket has no peer
+            // address, so the endpoint determines the address family.
             let isV6 = (Socket.peerAddress(fd)?.unmapped.family ?? endpoint.family) == .ipv6
             let mtu = try? Socket.get(isV6 ? .ipv6PathMTU : .ipv4PathMTU, of: fd)
             // If the socket is not connected, its path MTU is unknown; the Ethernet MTU (1,500 bytes) is used instead.
@@ -44,7 +44,7 @@ extension NWConnection {
         }
     }
 
-    /// Creates a path with this connection's addresses; `nil` if the connection no longer has addresses.
+    /// Creates a path with this connection's addresses; `nil` if the connection's socket is already closed.
     func makePath(_ path: ConnectionPath) -> NWPath? {
         guard let addresses = driver.flow.addresses else { return nil }
         return NWPath(path, local: addresses.local?.unmapped, remote: addresses.remote?.unmapped, endpoint: endpoint)
@@ -56,7 +56,8 @@ extension NWConnection {
         return makePath(driver.awaitedPath(in: model))
     }
 
-    /// Creates the `NWPath` of a connection that is not ready. For an endpoint on this host, `path` is `nil`.
+    /// Creates the `NWPath` of a connection that is not ready. `path` is `nil` if the connection needs no network, for
+    /// example for a Unix domain socket.
     func makePath(_ path: PathEvaluation?) -> NWPath {
         guard let path else { return NWPath(.local, local: nil, remote: nil, endpoint: endpoint) }
         return NWPath(path, endpoint: endpoint)
@@ -66,8 +67,9 @@ extension NWConnection {
 extension NWPath {
     /// Creates the path of a ready connection.
     init(_ path: ConnectionPath, local: SocketAddress?, remote: SocketAddress?, endpoint: NWEndpoint) {
-        // A Unix domain socket without a bound path has an empty address. A local endpoint is then `nil`, and a remote
-        // endpoint is the connection's `endpoint`.
+        // The address of a Unix domain socket is empty if the socket is not bound to a path. If the local address is
+        // empty, the local endpoint is `nil`. If the remote address is empty, the remote endpoint is the connection's
+        // `endpoint`.
         let ownEnd = local.map { NWEndpoint($0) }.flatMap { $0 == .unix(path: "") ? nil : $0 }
         let otherEnd = remote.map { NWEndpoint($0) }.flatMap { $0 == .unix(path: "") ? nil : $0 }
         self.init(

@@ -124,7 +124,8 @@ extension NWConnection {
 }
 
 extension TransferCounters {
-    /// Creates the counters from the kernel's data if available, otherwise from the flow's byte counts.
+    /// Creates the counters from the kernel's data about a TCP connection. Without this data, for example for UDP, the
+    /// counters contain only the byte counts `received` and `sent`.
     init(_ information: TCPInformation?, received: UInt64, sent: UInt64) {
         guard let information else {
             self.init(receivedTransportBytes: received, sentTransportBytes: sent)

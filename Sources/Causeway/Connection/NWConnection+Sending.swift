@@ -37,7 +37,8 @@ extension NWConnection {
         if let channel = driver.channel { return enqueue(content, context, isComplete, waiter, on: channel) }
         let outbound = Outbound(
             content, endsStream: context.isFinal && isComplete, trafficClass: trafficClass(of: context), waiter: waiter)
-        // Most content is sent with a shared content context. Such content has the default priority and no antecedent.
+        // Most content is sent with a shared content context, which has no ticket. Such content has the default
+        // priority, no deadline and no antecedent, so these values need not be passed on.
         guard let ticket = context.ticket else {
             return isComplete ? driver.flow.send(outbound) : driver.flow.send(.init(outbound, endsMessage: false))
         }

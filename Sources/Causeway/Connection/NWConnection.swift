@@ -29,8 +29,8 @@ public final class NWConnection: Sendable {
     /// The parameters passed to the initializer; for an accepted connection, the listener's parameters.
     public let parameters: NWParameters
     package let driver: ConnectionDriver
-    /// The program's handlers: empty until the program sets a handler, then one element; `nil` after the handlers were
-    /// released.
+    /// The program's handlers, in an array that needs no memory while it is empty. The array has one element after the
+    /// program has set a handler. `nil` after the handlers were released.
     private let storedHandlers = LockedValue<[Handlers]?>([])
 
     /// Creates a connection to an endpoint. It does nothing before ``start(queue:)``.
@@ -156,7 +156,7 @@ extension NWConnection {
         return withExtendedLifetime(old) { old != nil }
     }
 
-    /// Releases the handlers. Returns the closures to call afterwards.
+    /// Releases the handlers. Returns the `released` closures, which the caller must call.
     private func releaseHandlers() -> [@Sendable () -> Void] {
         let old = storedHandlers.withLock { stored in
             defer { stored = nil }

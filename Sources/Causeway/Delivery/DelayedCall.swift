@@ -4,9 +4,10 @@ package import Dispatch
 extension DispatchQueue {
     /// Calls `body` on this queue after `delay`.
     ///
-    /// Unlike `asyncAfter`, this method needs no Dispatch timer: Dispatch traps if the process has no free descriptor
-    /// for its first timer. The network monitor's event loop measures the delay, so that the timer does not wake the
-    /// connections' event loops.
+    /// Use this method instead of `asyncAfter`, which needs a Dispatch timer. Dispatch opens file descriptors for a
+    /// process's first timer, and traps if no descriptor is free.
+    ///
+    /// The timer runs on the network monitor's event loop, so that it does not wake the connections' event loops.
     ///
     /// A delay of more than 136 years counts as 136 years, because the longest durations exceed the range of every
     /// clock.

@@ -1,6 +1,7 @@
 internal import CausewaySystem
 
-/// Forwards only the first answer of a program's block or delegate, because either may call its completion handler more than once.
+/// Forwards only the first answer of the program. The program answers by calling a completion handler in a block or a
+/// delegate method, and may call the handler more than once by mistake.
 package final class SingleAnswer<Answer: Sendable>: Sendable {
     private let receiver: LockedValue<(@Sendable (Answer) -> Void)?>
 

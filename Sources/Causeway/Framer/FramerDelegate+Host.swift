@@ -97,10 +97,10 @@ extension FramerDelegate: FramerHost {
         place?.withStage(as: FramerStage.self, isAnswer: isAnswer, body)
     }
 
-    /// Passes a copy of the bytes to the framer, because the framer may write into the buffer, and other parts of the
-    /// stack may share the bytes.
+    /// Passes a copy of the received or outgoing bytes to the framer's closure. The closure may write into its buffer,
+    /// but other parts of the stack may share the original bytes.
     ///
-    /// - Returns: The number of bytes to skip.
+    /// - Returns: The number of bytes to skip: the closure's result, or 0 if there are too few bytes.
     private static func show(
         _ window: FramerWindow?, to parse: (UnsafeMutableRawBufferPointer?, Bool) -> Int
     ) -> Int {

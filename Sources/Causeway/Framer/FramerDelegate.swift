@@ -2,11 +2,12 @@ internal import CausewayProtocols
 internal import CausewayRuntime
 internal import CausewaySystem
 
-/// Calls the program's framer when the framer's stage requests it.
+/// Calls the program's framer when the framer's `FramerStage` requests it. This state machine buffers the framer's
+/// input and output.
 ///
-/// The framer object is created at the first call and released after the final call. The framer's methods run on the
-/// connection's queue, without a lock. When the framer calls its ``NWProtocolFramer/Instance``, the call reaches the
-/// stage through ``FramerHost``.
+/// The framer object is created before its `start` method is called, and released after its `cleanup` method has
+/// returned. The framer's methods run on the connection's queue, without a lock. When the framer calls its
+/// ``NWProtocolFramer/Instance``, ``FramerHost`` forwards the call to the state machine.
 final class FramerDelegate: ProgramDelegate {
     private struct Life: Sendable {
         var place: (any StageAccess)?
@@ -25,7 +26,8 @@ final class FramerDelegate: ProgramDelegate {
         self.context = context
     }
 
-    /// Access to the stage; `nil` before the framer's first call and after its final call.
+    /// Access to the framer's `FramerStage`, which buffers input and output; `nil` before the framer's `start` method
+    /// is called and after its `cleanup` method has returned.
     var place: (any StageAccess)? { life.withLock { $0.place } }
 
     /// Whether the framer performs a handshake: its `start` method did not return `.ready`.

@@ -38,8 +38,9 @@ extension NWProtocolFramer {
 
         /// Fails the connection with an error; `nil` stands for `.posix(.ECONNABORTED)`.
         ///
-        /// After ``NWProtocolFramerImplementation/stop(framer:)`` has returned `false`, call this method when the
-        /// framer is done: the connection then closes normally.
+        /// If the connection is already closing, this method ends the close normally instead, and the error has no
+        /// effect. A framer whose ``NWProtocolFramerImplementation/stop(framer:)`` method has returned `false` must
+        /// call this method when it is done.
         public func markFailed(error: NWError?) { host?.markFailed(error) }
 
         /// Passes received bytes to a closure, which returns the number of bytes to skip.
@@ -61,8 +62,8 @@ extension NWProtocolFramer {
             return host.parseInput(minimumIncompleteLength, maximumLength, parse)
         }
 
-        /// Delivers a message, or a part of a message, to the protocol above. The framer has created or changed its
-        /// bytes.
+        /// Delivers a message, or a part of a message, to the protocol above. Use this method for bytes that the framer
+        /// has created or changed, and ``deliverInputNoCopy(length:message:isComplete:)`` for unchanged input.
         ///
         /// - Parameters:
         ///   - data: The bytes to deliver.

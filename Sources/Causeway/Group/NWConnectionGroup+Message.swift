@@ -17,7 +17,7 @@ extension NWConnectionGroup {
         private final class Arrival: Sendable {
             let datagram: GroupDatagram
             let group: NWConnectionGroup
-            /// Whether the program may still reply to the message.
+            /// `true` until the program replies to the message. Only the first reply is sent.
             let mayReply = LockedValue(true)
 
             init(_ datagram: GroupDatagram, _ group: NWConnectionGroup) {
@@ -120,8 +120,9 @@ extension Bool {
     }
 }
 
-/// A ``NWConnection/ContentContext`` as an object, as in Apple's C interface. Causeway has no function that creates
-/// such an object.
+/// A ``NWConnection/ContentContext`` as an object, as in Apple's C interface. Only
+/// ``NWConnectionGroup/Message/init(nw:)`` uses this type. Programs cannot create such an object, because Causeway does
+/// not have the C functions for it.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public final class OS_nw_content_context: Sendable {

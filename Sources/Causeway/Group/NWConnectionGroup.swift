@@ -15,7 +15,7 @@ public import FoundationEssentials
 ///
 /// Counterpart: macOS 11, iOS 14.
 public final class NWConnectionGroup: CustomDebugStringConvertible, Sendable {
-    /// The receive handler with its limits.
+    /// The receive handler, the maximum message size, and whether larger messages are dropped.
     package struct Receiving: Sendable {
         package var maximumMessageSize: Int
         package var rejectsOversizedMessages: Bool
@@ -55,8 +55,8 @@ public final class NWConnectionGroup: CustomDebugStringConvertible, Sendable {
         driver.start(on: queue, observer: self, mistake: mistake.map { Failure($0) })
     }
 
-    /// Ends the group; `cancelled` is the final callback. Messages that were not sent complete with `ECANCELED`.
-    /// Extracted connections continue.
+    /// Ends the group; `cancelled` is the final callback. Each message that was not sent is completed with the error
+    /// `ECANCELED`. Extracted connections continue.
     public func cancel() { driver.cancel(observer: self) }
 
     /// The current state. Readable from any thread.
@@ -82,14 +82,16 @@ public final class NWConnectionGroup: CustomDebugStringConvertible, Sendable {
         set { update { $0.connection = newValue } }
     }
 
-    /// Sets the handler for received messages. Set it before ``start(queue:)``.
+    /// Sets the handler for received messages. Call this method before ``start(queue:)``.
     ///
-    /// At most 8,192 messages or 4 MiB wait for the queue; messages above this limit are dropped.
+    /// Messages wait until the queue can run the handler: at most 8,192 messages, with at most 4 MiB in total. Further
+    /// messages are dropped.
     ///
     /// - Parameters:
     ///   - maximumMessageSize: The maximum number of bytes to deliver per message.
     ///   - rejectOversizedMessages: Whether to drop larger messages. Otherwise their first bytes are delivered.
-    ///   - handler: Called with the message, its content, and whether the content is complete; `nil` removes the handler.
+    ///   - handler: Called with the message, its content, and whether the content is complete; `nil` removes the
+    ///     handler.
     @preconcurrency public func setReceiveHandler(
         maximumMessageSize: Int = Int.max, rejectOversizedMessages: Bool = true,
         handler:
@@ -168,7 +170,8 @@ extension NWConnectionGroup {
         case setup
         /// The group waits for a usable network. The error is the reason.
         case waiting(NWError)
-        /// The multicast groups are joined, or the tunnel is established.
+        /// The group has joined its multicast addresses. A group with an ``NWMultiplexGroup`` never becomes ready,
+        /// because QUIC is not implemented.
         case ready
         /// The group ended with an error. The program must still cancel it.
         case failed(NWError)

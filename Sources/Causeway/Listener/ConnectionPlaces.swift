@@ -6,7 +6,9 @@ package final class ConnectionPlaces: Sendable {
     /// The number of connections that have ended since the listener's limit was last raised.
     private let freed = LockedValue(0)
 
-    /// - Parameter count: The maximum number of open connections. Create this object before the listener starts.
+    /// Sets the listener's connection limit. Create this object before the listener starts.
+    ///
+    /// - Parameter count: The maximum number of open connections.
     package init(of listener: NWListener, count: Int) {
         self.listener = listener
         listener.newConnectionLimit = count
@@ -24,7 +26,8 @@ package final class ConnectionPlaces: Sendable {
     /// decreases with each accepted connection. Call this when a connection has arrived.
     package func refill() { freed.withLock { give(&$0) } }
 
-    /// Raises the limit only when it is 0: the listener decrements it on each accept, and a concurrent write would lose a decrement.
+    /// Raises the limit, but only when it is 0. Above 0 the listener may accept a connection and decrement the limit at
+    /// the same time, and this write would undo the decrement.
     private func give(_ freed: inout Int) {
         guard freed > 0, listener.newConnectionLimit == 0 else { return }
         listener.newConnectionLimit = freed

@@ -107,7 +107,7 @@ extension NWListener.Service {
 
     fileprivate var text: [UInt8] { txtRecord.map { [UInt8]($0) } ?? [] }
 
-    /// Creates the description to register with the engine.
+    /// Creates the service description to register with the Bonjour engine.
     ///
     /// - Throws: `kDNSServiceErr_BadParam` for an invalid type or name, `ENOTSUP` for a domain other than `local`.
     func description(port: UInt16) throws(NWError) -> ServiceDescription {

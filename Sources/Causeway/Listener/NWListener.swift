@@ -182,7 +182,8 @@ extension NWListener {
             return current
         }
         current.change(to: service)
-        // If the listener is already ready, begin the advertisement now: there was no service to advertise when the listener became ready.
+        // Normally the advertisement begins when the listener becomes ready. If the listener has become ready without a
+        // service, begin the advertisement now.
         if case .ready = driver.state, let port { current.begin(port: port.rawValue) }
     }
 

@@ -1,13 +1,16 @@
 internal import CausewaySystem
 internal import Dispatch
 
-/// A connection for requests and replies that moves to better networks between exchanges, and is replaced after failures.
+/// A connection for requests and replies that moves to better networks between exchanges, and is replaced after
+/// failures.
 ///
-///     is viable   better path   action
-///     yes         no            none
-///     yes         yes           opens a new connection; moves when it is ready and no exchange is running; ends the old one
-///     no          yes           as above; a running exchange continues if the old network comes back first
-///     no          no            waits: the network may come back
+/// The action depends on whether the connection is viable and whether there is a better path:
+/// - Viable, no better path: no action.
+/// - Viable, better path: opens a new connection, and moves to it when it is ready and no exchange is running. Then
+///   ends the old connection.
+/// - Not viable, better path: as for a viable connection. A running exchange stays on the old connection, and continues
+///   if the old network comes back before that connection fails.
+/// - Not viable, no better path: waits, because the network may come back.
 ///
 /// Exchanges run one after the other, in call order, and each exchange uses only one connection. A failed exchange is
 /// not repeated, because the server may have performed it: the caller decides whether to repeat it. Safe to use from
@@ -160,7 +163,8 @@ public final class MigratingConnection: Sendable {
                 if isNew { connect() }
             }
         } onCancel: {
-            // A stored continuation always belongs to the current exchange.
+            // Only one exchange runs at a time, and `waiter` always belongs to it. The task of that exchange was
+            // cancelled, so resume its continuation.
             state.withLock { $0.waiter.take() }?.resume(returning: .failure(.posix(.ECANCELED)))
         }
         return try result.get()
@@ -194,8 +198,8 @@ public final class MigratingConnection: Sendable {
         let (old, waiter, isCurrent) = state.withLock { state in
             guard state.next === connection else { return (nil as NWConnection?, nil as Waiter?, false) }
             state.isNextReady = true
-            // Do not replace a connection that an exchange is using. If there is no current connection, the exchange is
-            // waiting for the new connection.
+            // Do not replace a connection that an exchange is using. If there is no current connection, use the new
+            // connection at once: an exchange may be waiting for it.
             guard !state.isBusy || state.current == nil else { return (nil, nil, false) }
             let old = Self.takeOver(&state).old
             return (old, state.waiter.take(), true)

@@ -35,11 +35,12 @@ extension NWParameters {
 }
 
 extension NWParameters.Values {
-    /// Throws an error if a required protection is not available.
+    /// Throws an error if the parameters require a protection that is not available: proxies, encrypted name resolution
+    /// or DNSSEC validation.
     fileprivate func requireWhatExists(usesProxies: Bool) throws(NWError) {
         let context = privacyContext.settings
-        // If the caller does not use proxies, treat all proxies as failed: continue only if a direct connection is
-        // allowed.
+        // A caller that does not use proxies can only connect directly. Continue only if the parameters prefer this, or
+        // if every proxy allows it after a failure.
         let mayGoDirect = usesProxies || proxies.preferNone || context.proxies.allSatisfy(\.allowFailover)
         guard mayGoDirect, !context.requiresEncryptedNames, !names.requiresDNSSECValidation else {
             throw .posix(.ENOTSUP)
@@ -170,7 +171,8 @@ extension NWProtocolTCP.Options.Timeouts {
 }
 
 extension NWProtocolTCP.Options.Keepalive {
-    /// Returns the settings; `nil` if keepalive is disabled. The values are checked in both cases.
+    /// Returns the keepalive settings; `nil` if keepalive is disabled. A negative time or count is an error even if
+    /// keepalive is disabled.
     fileprivate func makeSettings() throws(NWError) -> SocketSettings.Keepalive? {
         let settings = SocketSettings.Keepalive(
             idleSeconds: try TCPLimit.within(TCPLimit.keepaliveSeconds, idle),

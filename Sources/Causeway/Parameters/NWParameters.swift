@@ -124,7 +124,7 @@ public final class NWParameters: NWParametersProvider, CustomDebugStringConverti
         storage.withLock { $0.privacyContext = privacyContext }
     }
 
-    /// The protocols from top to bottom, the properties that differ from their defaults, and the attribution.
+    /// The protocols from top to bottom, the properties that differ from their defaults, and ``attribution``.
     public var debugDescription: String {
         let values = values
         let switches: [(Bool, String)] = [

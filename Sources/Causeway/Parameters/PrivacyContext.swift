@@ -73,8 +73,10 @@ extension NWParameters {
 
         /// The proxies for connections in this privacy context, most preferred first. Default: none.
         ///
-        /// Listeners, groups and some kinds of connections cannot use a proxy. They fail with `.posix(.ENOTSUP)`,
-        /// unless ``NWParameters/preferNoProxies`` is set or every proxy has ``ProxyConfiguration/allowFailover``.
+        /// Listeners and groups cannot use a proxy. They fail with `.posix(.ENOTSUP)`, unless
+        /// ``NWParameters/preferNoProxies`` is set or every proxy has ``ProxyConfiguration/allowFailover``. A
+        /// connection fails in the same way if none of the proxies for its endpoint can carry it, for example a UDP
+        /// connection with HTTP proxies.
         ///
         /// Counterpart: macOS 14, iOS 17.
         public var proxyConfigurations: [ProxyConfiguration] {

@@ -1,4 +1,5 @@
-/// A snapshot of the network path to an endpoint or, from a monitor, to the network in general.
+/// A snapshot of a network path. The path of a connection leads to its endpoint; the path of a monitor leads to the
+/// network in general.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public struct NWPath: Equatable, CustomDebugStringConvertible, Sendable {

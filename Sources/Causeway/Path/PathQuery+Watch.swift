@@ -10,7 +10,8 @@ extension PathQuery {
         package func cancel() { subscription.cancel() }
     }
 
-    /// Calls `body` after each possible network change. Calls are serialized, on a network monitor thread.
+    /// Calls `body` once soon after the start of the subscription, and then each time the state of the host's network
+    /// may have changed. The calls run one at a time, on a network monitor thread.
     package static func follow(_ body: @escaping @Sendable () -> Void) -> Watch {
         Watch(NetworkStateMonitor.shared.subscribe { _ in body() })
     }

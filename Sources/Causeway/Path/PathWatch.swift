@@ -1,9 +1,9 @@
 internal import CausewayRuntime
 internal import CausewaySystem
 
-/// Monitors the network while there are listeners, and calls the listeners when the path changes.
+/// Monitors the network while it has listeners, which are closures. Calls the listeners when the path changes.
 ///
-/// The object keeps itself alive from ``start()`` until ``stop()``.
+/// The object keeps itself alive while it has listeners.
 final class PathWatch: Sendable {
     typealias Listener = @Sendable (NWPath) -> Void
 
@@ -59,8 +59,8 @@ final class PathWatch: Sendable {
         return id
     }
 
-    /// Removes a listener. If no listener is left, the watch ends in the same critical section: otherwise another
-    /// thread could add a listener in between, and the added listener would get no reports.
+    /// Removes a listener. If it was the final listener, also ends the watch, without releasing the lock in between.
+    /// Otherwise another thread could add a listener between the two steps, and that listener would get no reports.
     func forget(_ id: UInt64) {
         // Release the listener outside the lock: its `deinit` may call this object.
         let (removed, ended) = progress.withLock { progress in

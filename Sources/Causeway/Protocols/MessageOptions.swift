@@ -20,7 +20,8 @@ package final class TLVOptions: NWProtocolOptions, @unchecked Sendable {
 package final class CoderOptions: NWProtocolOptions, @unchecked Sendable {
     package static let definition = NWProtocolDefinition(name: "coder")
 
-    /// The program's coder. The value types are generic parameters of the connection.
+    /// The program's coder, without the types of the coded values. These types are generic parameters of the
+    /// connection.
     package let coder: any NetworkCoder
 
     package init(coder: any NetworkCoder) {

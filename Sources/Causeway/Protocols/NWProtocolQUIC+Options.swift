@@ -79,7 +79,8 @@ extension NWProtocolQUIC {
             set { storage.withLock { $0.direction = newValue } }
         }
 
-        /// Whether the connection represents the QUIC connection's datagram flow (RFC 9221 §5) instead of a stream. Default `false`.
+        /// Whether an `NWConnection` carries the datagrams of a QUIC connection (RFC 9221 §5) instead of one of its
+        /// streams. Default `false`.
         ///
         /// Counterpart: macOS 13, iOS 16.
         public var isDatagram: Bool {

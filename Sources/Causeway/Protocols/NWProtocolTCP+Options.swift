@@ -34,7 +34,7 @@ extension NWProtocolTCP {
             package static let enableFastOpen = Flags(rawValue: 1 << 5)
             package static let disableECN = Flags(rawValue: 1 << 6)
 
-            /// Gets or sets one option.
+            /// Gets or sets one of the Boolean options.
             package subscript(flag: Flags) -> Bool {
                 get { contains(flag) }
                 set {
@@ -51,7 +51,8 @@ extension NWProtocolTCP {
             package var interval = 0
         }
 
-        /// Time limits in seconds; 0 keeps the system's value.
+        /// Time limits for the handshake, for a closed receive window, and for unacknowledged data. In seconds; 0 keeps
+        /// the system's value.
         package struct Timeouts: Equatable, Sendable {
             package var connection = 0
             package var persist = 0
@@ -148,7 +149,8 @@ extension NWProtocolTCP {
             set { storage.withLock { $0.timeouts.connectionDrop = newValue } }
         }
 
-        /// Whether to wait at most 5 s for the peer's FIN after the connection is closed (`TCP_LINGER2`).
+        /// Whether a closed connection waits at most 5 s for the peer's FIN (`TCP_LINGER2`). If `false`, the system's
+        /// time limit applies.
         public var retransmitFinDrop: Bool {
             get { storage.withLock { $0.flags[.retransmitFinDrop] } }
             set { storage.withLock { $0.flags[.retransmitFinDrop] = newValue } }

@@ -47,7 +47,8 @@ public class NWProtocolTCP: NWProtocol, @unchecked Sendable {
     }
 }
 
-/// Supplies the values for ``NWProtocolTCP/Metadata``. A TCP socket's flow conforms to this protocol.
+/// Supplies the values for ``NWProtocolTCP/Metadata``. `Flow`, the class that sends and receives over a connection's
+/// socket, conforms to this protocol.
 package protocol TCPMetadataSource: AnyObject, Sendable {
     /// The number of bytes in the receive buffers.
     var availableReceiveBuffer: UInt32 { get }

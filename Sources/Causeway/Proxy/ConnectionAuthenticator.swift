@@ -11,7 +11,8 @@ package protocol ConnectionAuthenticator: Sendable {
 
 /// The multi-message authentication of one connection.
 package protocol AuthenticationContext: AnyObject, Sendable {
-    /// Creates the next message. May wait for network servers, on another thread.
+    /// Creates the next message. This may take time, because it may query network servers, so it runs on another
+    /// thread.
     ///
     /// - Parameters:
     ///   - token: The proxy's latest message; `nil` for the first step.

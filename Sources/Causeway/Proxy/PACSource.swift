@@ -34,9 +34,10 @@ package struct PACLocation: Sendable, CustomStringConvertible {
     let authority: String
     let target: String
 
-    /// Creates a location.
+    /// Creates the location of a proxy script from its URL.
     ///
-    /// - Throws: `.posix(.EPROTONOSUPPORT)` for schemes other than `http` and `https`, `.posix(.EINVAL)` for a URL without a host.
+    /// - Throws: `.posix(.EPROTONOSUPPORT)` for schemes other than `http` and `https`, `.posix(.EINVAL)` for a URL
+    ///   without a host.
     package init(_ url: URL) throws(NWError) {
         guard ["http", "https"].contains(url.scheme?.lowercased() ?? "") else { throw .posix(.EPROTONOSUPPORT) }
         guard let host = url.host(percentEncoded: true), !host.isEmpty else { throw .posix(.EINVAL) }

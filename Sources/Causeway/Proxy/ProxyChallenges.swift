@@ -37,7 +37,8 @@ package final class ProxyChallenges: Sendable {
         /// Authenticates new connections to the proxy with a scheme that needs several messages, such as NTLM; `nil` if
         /// no such scheme is set.
         var authenticator: (any ConnectionAuthenticator)?
-        /// Authentications whose first message already exists. Each new connection takes one of them.
+        /// Authentications that have started without a connection: each already has its first message. Each new
+        /// connection takes one of them.
         var begun: [BegunAuthentication] = []
         /// Credentials for forwarded requests.
         var forwarded = ForwardedCredentials()
@@ -92,7 +93,8 @@ package final class ProxyChallenges: Sendable {
         }
     }
 
-    /// Discards the credential and the authentication.
+    /// Discards the credential supplied after a refusal, and the multi-message authentications. Also discards the
+    /// credentials that were used for forwarded requests.
     func forget() {
         state.withLock { state in
             state.credential = nil

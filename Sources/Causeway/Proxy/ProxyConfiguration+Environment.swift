@@ -5,20 +5,27 @@ public import FoundationEssentials
 extension ProxyConfiguration {
     /// Reads the proxy for a URL scheme from environment variables; an empty array if there is none. Only on Linux.
     ///
-    /// `http_proxy` and `HTTP_PROXY` apply to `http` and `ws`, `https_proxy` and `HTTPS_PROXY` to `https` and `wss`, `all_proxy` and
-    /// `ALL_PROXY` to schemes without another variable. Lower case has precedence. `HTTP_PROXY` is ignored if `REQUEST_METHOD` is set: the
-    /// process is then a CGI program, and a web client may have chosen the value. The entries of `no_proxy` or `NO_PROXY`, and this host,
-    /// become ``excludedDomains``. The proxy resolves names, for both `socks5://` and `socks5h://`. `auto_proxy` has the lowest precedence
-    /// and specifies a script, as for ``init(automaticConfiguration:)``.
+    /// These variables are read, in this order:
+    /// - `http_proxy` and `HTTP_PROXY` for `http` and `ws`, `https_proxy` and `HTTPS_PROXY` for `https` and `wss`.
+    ///   `HTTP_PROXY` is ignored if `REQUEST_METHOD` is set: the process is then a CGI program, and a web client may
+    ///   have chosen the value.
+    /// - `all_proxy` and `ALL_PROXY` for every scheme.
+    /// - `auto_proxy` and `AUTO_PROXY` for every scheme. The value is the URL of a script, as for
+    ///   ``init(automaticConfiguration:)``.
     ///
-    /// No connection reads the environment automatically: store the result in ``NWParameters/PrivacyContext/proxyConfigurations``.
+    /// Lower case has precedence. The entries of `no_proxy` or `NO_PROXY`, and this host, become ``excludedDomains``.
+    /// The proxy resolves names, for both `socks5://` and `socks5h://`.
+    ///
+    /// No connection reads the environment automatically: store the result in
+    /// ``NWParameters/PrivacyContext/proxyConfigurations``.
     ///
     /// - Parameters:
     ///   - scheme: The scheme of the destination, for example `https`.
     ///   - variables: The environment; default: the environment of this process.
-    /// - Throws: `.posix(.EINVAL)` for a value that is not a proxy, `.posix(.ENOTSUP)` for an unsupported proxy kind and for a script URL
-    ///   in a proxy variable such as `http_proxy`, `.posix(.EPROTONOSUPPORT)` for a script that is not on a web server. Ignoring the value
-    ///   would bypass the proxy.
+    /// - Throws: An error for every unusable proxy value: without the error, connections would bypass the proxy.
+    ///   `.posix(.EINVAL)` for a value that is not a proxy, `.posix(.ENOTSUP)` for an unsupported proxy kind and for a
+    ///   script URL in a proxy variable such as `http_proxy`, `.posix(.EPROTONOSUPPORT)` for a script that is not on a
+    ///   web server.
     public static func environment(
         forScheme scheme: String, _ variables: [String: String] = ProcessInfo.processInfo.environment
     ) throws(NWError) -> [ProxyConfiguration] {

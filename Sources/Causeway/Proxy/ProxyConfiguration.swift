@@ -108,18 +108,19 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
         kind = .chain(chain)
     }
 
-    /// Creates a configuration with a script that selects the proxies for each connection (proxy auto-configuration, PAC). Only on Linux.
+    /// Creates a configuration with a script that selects the proxies for each connection (proxy auto-configuration,
+    /// PAC). Only on Linux.
     ///
     /// The script is fetched without a proxy when a connection first needs it, and is cached as its server allows
     /// (maximum: one hour; default: five minutes). The script runs for at most five seconds, in a separate process that
     /// can only compute and look up names. The engine is Duktape 2.7 (`libduktape.so.207`), which is loaded only to run
     /// a script.
     ///
-    /// The proxies in the script's result are tried in order; `DIRECT` is a direct connection. The script receives one
-    /// of these URLs:
-    /// - the destination URL, without credentials; for an encrypted scheme also without path and query;
-    /// - `http://host:port/` for `http` URLs in a `URLSession`;
-    /// - `https://host:port/` for a host and port.
+    /// The proxies in the script's result are tried in order; `DIRECT` is a direct connection. The script receives a
+    /// URL, which depends on the connection's endpoint and never contains the scheme's default port:
+    /// - for a URL: this URL without credentials, and for an encrypted scheme also without path and query;
+    /// - for a host and port: `https://host:port/`, because the connection is probably encrypted;
+    /// - for `http` requests of a `URLSession`: `http://host:port/`.
     ///
     /// If the script cannot be fetched or fails, this counts as a failed proxy. Without ``allowFailover`` the
     /// connection then waits with the error of the fetch, or with one of these errors:
@@ -130,8 +131,8 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
     ///
     /// ``NWConnection/proxyFailureReason`` has details.
     ///
-    /// - Parameter url: The `http` or `https` URL of the script. The configuration's credential is sent to the proxies only if the script
-    ///   was fetched with `https`.
+    /// - Parameter url: The `http` or `https` URL of the script. The configuration's credential is sent to the proxies
+    ///   only if the script was fetched with `https`.
     /// - Throws: `.posix(.EPROTONOSUPPORT)` for other schemes, `.posix(.EINVAL)` for a URL without a host.
     public init(automaticConfiguration url: URL) throws(NWError) {
         kind = .script(.location(try PACLocation(url)))

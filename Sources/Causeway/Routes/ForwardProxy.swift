@@ -4,7 +4,8 @@ internal import CausewayTypes
 
 /// An HTTP proxy that forwards requests in absolute form instead of opening a tunnel (RFC 9112 §3.2.2).
 ///
-/// Answers the proxy's Basic and Digest challenges. Schemes such as NTLM authenticate the connection before its first request. Thread-safe.
+/// Answers the proxy's Basic and Digest challenges, but not those of schemes such as NTLM. With these schemes, a
+/// handshake authenticates the whole connection before its first request. Thread-safe.
 package final class ForwardProxy: RequestForwarding {
     private let proxy: ProxyConfiguration
     private let challenges: ProxyChallenges
@@ -37,7 +38,7 @@ package final class ForwardProxy: RequestForwarding {
             }
             let offers = AuthenticationChallenge.answerable(AuthenticationChallenge.parse(forwarded.challenges))
             guard let credential, var best = offers.first else { return nil }
-            // The `domain` parameter has no meaning for proxies (RFC 7616 §3.3).
+            // Remove the challenge's `domain` parameter: it has no meaning for proxies (RFC 7616 §3.3).
             best.parameters.removeAll { $0.name == "domain" }
             let password = PasswordCredential(username: credential.username, password: credential.password)
             return forwarded.cache.answer(

@@ -5,11 +5,12 @@ internal import CausewayTypes
 internal import FoundationEssentials
 
 extension NWParameters {
-    /// Creates the factory for the protocols above the transport. The factory runs for each connection attempt. Returns `nil` if there are
-    /// no such protocols.
+    /// Creates the factory for the protocols above the transport. The factory runs for each connection attempt. Returns
+    /// `nil` if there are no such protocols.
     ///
     /// - Parameter endpoint: The endpoint of a client connection; `nil` for accepted connections.
-    /// - Throws: `.posix(.ENOTSUP)` for unimplemented protocols, and the errors of ``TLSConfiguration``. No protocol is ever omitted.
+    /// - Throws: `.posix(.ENOTSUP)` for unimplemented protocols, and the errors of ``TLSConfiguration``. A protocol
+    ///   that cannot be used is always an error; it is never left out of the stack.
     package func makeLayerMaker(to endpoint: NWEndpoint?) throws(NWError) -> LayerMaker? {
         try makeLayerMaker(to: endpoint, above: [])
     }
@@ -130,7 +131,7 @@ private enum Recipe: Sendable {
     }
 }
 
-/// Connection properties for the protocols in one attempt.
+/// The properties of a connection that its protocols receive when a connection attempt creates them.
 private struct StackContext: Sendable {
     let remote: NWEndpoint
     let local: NWEndpoint?

@@ -94,7 +94,8 @@ public typealias CFErrorDomain = CFString
 /// Returns the domain of an error's code. The Security interface has the domain `NSOSStatusErrorDomain`.
 public func CFErrorGetDomain(_ error: CFError) -> CFErrorDomain { error.domain }
 
-/// Replaces `Unmanaged<CFArray>`, because `Unmanaged` supports only classes. Both methods return the array.
+/// Replaces `Unmanaged<CFArray>`, because `Unmanaged` supports only classes. `takeRetainedValue()` and
+/// `takeUnretainedValue()` both return the array.
 public struct UnmanagedArray {
     private let array: CFArray
 
@@ -109,7 +110,8 @@ public struct UnmanagedArray {
     public func takeUnretainedValue() -> CFArray { array }
 }
 
-/// Replaces `Unmanaged<CFDictionary>`, because `Unmanaged` supports only classes. Both methods return the dictionary.
+/// Replaces `Unmanaged<CFDictionary>`, because `Unmanaged` supports only classes. `takeRetainedValue()` and
+/// `takeUnretainedValue()` both return the dictionary.
 public struct UnmanagedDictionary {
     private let dictionary: CFDictionary
 

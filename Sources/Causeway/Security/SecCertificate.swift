@@ -20,7 +20,7 @@ public final class SecCertificate: Hashable, Sendable {
     public func hash(into hasher: inout Hasher) { hasher.combine(data) }
 }
 
-/// A public key, which is stored in encoded form, or a private key of the TLS engine.
+/// A public key, stored in encoded form, or a private key, stored as an object of the TLS engine.
 public final class SecKey: Sendable {
     /// The storage of a key.
     package enum Material: Sendable {

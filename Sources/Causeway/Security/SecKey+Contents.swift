@@ -119,7 +119,7 @@ extension SecCertificate {
 }
 
 extension SecKey {
-    /// The private key of the TLS engine; `nil` for public keys.
+    /// The private key as an object of the TLS engine; `nil` for public keys.
     var privateKey: PrivateKey? {
         guard case .engine(let material) = material else { return nil }
         return material as? PrivateKey ?? (material as? TLSIdentity)?.privateKey

@@ -16,7 +16,7 @@ public struct SecKeyAlgorithm: RawRepresentable, Hashable, Sendable {
         rawValue = Self.name(scheme)
     }
 
-    /// The algorithm for the engine; `nil` for unknown names.
+    /// The TLS engine's signature scheme for this algorithm; `nil` for unknown names.
     var scheme: SignatureScheme? { Self.schemes[rawValue] }
 
     private static let schemes: [CFString: SignatureScheme] = {

@@ -1,7 +1,8 @@
 public import Dispatch
 
-// Overloads for pointers to unsigned bytes. C functions accept text as signed or unsigned bytes. If both overloads match, as for a string
-// literal, Swift prefers the overload for signed bytes.
+// Overloads of `sec_*` functions for text as unsigned bytes. In C, text may be signed or unsigned bytes, so each
+// function exists for both. A string literal matches both overloads of a function, and Swift then prefers the overload
+// for signed bytes.
 
 /// Derives key material from the session (RFC 5705 §4, RFC 8446 §7.5). Returns `nil` before the handshake is complete,
 /// and if a length is not positive.

@@ -126,7 +126,8 @@ public func sec_protocol_metadata_access_distinguished_names(
     forEach(metadata.values.distinguishedNames) { handler($0.dispatchData) }
 }
 
-/// Calls a closure with each of the program's own pre-shared keys and its identity.
+/// Calls a closure for each of the program's own pre-shared keys. The arguments are the key and the identity of the
+/// key.
 ///
 /// - Returns: `false` if the program has no pre-shared keys. The closure is then not called.
 ///
@@ -179,7 +180,7 @@ public func sec_protocol_metadata_challenge_parameters_are_equal(
 }
 
 /// Derives key material from the session (RFC 5705 §4, RFC 8446 §7.5). Returns `nil` before the handshake is complete,
-/// and if a length is not positive.
+/// and if the length of the label or of the result is not positive.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult

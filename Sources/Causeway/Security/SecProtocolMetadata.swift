@@ -75,7 +75,7 @@ private final class BorrowedString: Sendable {
         address = UInt(bitPattern: text.makeCString())
     }
 
-    // The address is never 0, because `makeCString()` allocates memory even for an empty string.
+    // `address` is never 0, so the pointer is never `nil`: `makeCString()` allocates memory even for an empty string.
     var pointer: UnsafePointer<CChar> { UnsafePointer(bitPattern: address)! }
 
     deinit { UnsafePointer<CChar>(bitPattern: address)?.deallocate() }

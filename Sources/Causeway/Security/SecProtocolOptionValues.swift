@@ -111,7 +111,7 @@ extension SecProtocolOptionValues {
         /// and a server does not request the client's certificate.
         package var authentication: PeerAuthentication?
         package var trust = TLSTrustRules()
-        /// The program's block that validates the peer instead of the system.
+        /// The program's block that decides whether the peer is trusted. The block replaces the default validation.
         package var verify: SecProtocolBlock<sec_protocol_verify_t>?
 
         /// Stores an asynchronous validator as a verify block.
@@ -120,7 +120,8 @@ extension SecProtocolOptionValues {
         ) {
             let verify: sec_protocol_verify_t = { metadata, trust, complete in
                 let complete = Unchecked(complete)
-                // The block is called on a queue. The program's closure may belong to an actor, so the closure must be called from a task.
+                // The block runs on a queue. The program's closure is asynchronous and may belong to an actor, so only
+                // a task can call the closure.
                 Task { complete.value(await handler(metadata, trust)) }
             }
             self.verify = SecProtocolBlock(verify, .global())

@@ -276,8 +276,8 @@ public func sec_protocol_options_set_challenge_block(
     options.update { $0.challenge = block }
 }
 
-/// Sets the block that validates the peer. The block replaces the validation of the system, and is called on `verify_block_queue`. The
-/// handshake waits until the block calls its completion handler.
+/// Sets the block that decides whether the peer is trusted. The block replaces the default validation, and is called on
+/// `verify_block_queue`. The handshake waits until the block calls its completion handler.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public func sec_protocol_options_set_verify_block(

@@ -5,7 +5,7 @@ internal import Synchronization
 /// The completion handler of a verify block. The argument is `true` if the peer is trusted.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
 public typealias sec_protocol_verify_complete_t = (Bool) -> Void
-/// A block that decides whether to trust a peer. The block replaces the validation of the system.
+/// A block that decides whether to trust a peer. The block replaces the default validation of the peer's certificates.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
 public typealias sec_protocol_verify_t = (
     sec_protocol_metadata_t, sec_trust_t, @escaping sec_protocol_verify_complete_t
@@ -74,7 +74,8 @@ public final class sec_protocol_options_t: Sendable {
     package var values: SecProtocolOptionValues { storage.withLock { $0 } }
 
     package func update(_ body: @Sendable (inout SecProtocolOptionValues) -> Void) {
-        // The old values may hold the only reference to a program's object, so release them outside the lock.
+        // Release the previous option values outside the lock. They may hold the last reference to an object of the
+        // program, whose `deinit` may run code that needs this lock.
         let old = storage.withLock { values in
             let old = values
             body(&values)

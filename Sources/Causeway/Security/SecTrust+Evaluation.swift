@@ -3,7 +3,8 @@ internal import CausewayTypes
 internal import FoundationEssentials
 
 extension SecTrust {
-    /// Creates the trust object that a verify block receives, from the validation of the TLS engine.
+    /// Creates the trust object for a verify block. The object gets the certificates and the settings of the validation
+    /// that the TLS engine requests.
     convenience init(_ trust: PeerTrust) {
         let host = trust.reference?.description
         // `host` is `nil` if no certificate can contain the requested host. The empty name then makes validation fail.
@@ -11,7 +12,8 @@ extension SecTrust {
         let policy = SecPolicy(.tls(isServer: trust.role == .server, hostName: host ?? ""))
         var values = Values(
             certificates: trust.certificates.map { SecCertificate(data: Data($0.der)) }, policies: [policy])
-        // The original validation applies as long as the program does not change the trust object.
+        // Keep the validation that the TLS engine requested. It is used as long as the program does not change the
+        // trust object.
         values.original = (trust, policy)
         self.init(values)
     }
@@ -72,7 +74,8 @@ extension SecTrust {
         return question.applying(settings)
     }
 
-    /// Returns the settings with the program's changes; `nil` if the program changed no setting.
+    /// Applies the program's changes to the trust settings `old`, and returns the result. Returns `nil` if the program
+    /// changed no setting.
     private static func settings(
         _ values: Values, instead old: TrustSettings
     ) throws(TLSFailure) -> TrustSettings? {

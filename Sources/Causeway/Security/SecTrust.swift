@@ -39,8 +39,8 @@ public final class SecTrust: Hashable, Sendable {
         /// A closure that replaces the usual evaluation of the chain. The closure returns `nil` if the chain is trusted, otherwise the
         /// error.
         package var evaluate: (@Sendable (SecTrust) -> NWError?)?
-        /// The validation that the TLS engine requested, and the equivalent policy. `nil` if the program created the
-        /// trust object.
+        /// The validation that the TLS engine requested, and the policy that the trust object received at its creation.
+        /// `nil` if the program created the trust object.
         var original: (question: PeerTrust, policy: SecPolicy)?
         /// The violations that the program accepts.
         package var exceptions: TrustExceptions?
@@ -114,8 +114,8 @@ public func SecTrustSetPolicies(_ trust: SecTrust, _ policies: Any) -> OSStatus 
     return errSecSuccess
 }
 
-/// Sets the only anchors to trust. ``SecTrustSetAnchorCertificatesOnly(_:_:)`` with `false` adds the system's anchors
-/// again. `nil` restores the original anchors.
+/// Sets the only anchors to trust. To trust the system's anchors too, call ``SecTrustSetAnchorCertificatesOnly(_:_:)``
+/// with `false` afterwards. If `anchorCertificates` is `nil`, the trust object uses its initial anchors again.
 @discardableResult
 public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificates: CFArray?) -> OSStatus {
     guard let anchorCertificates else {

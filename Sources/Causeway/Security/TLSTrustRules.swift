@@ -2,7 +2,8 @@ package import CausewayTLS
 public import CausewayTypes
 public import FoundationEssentials
 
-/// Trust settings in addition to, or instead of, the system's authorities. Only on Linux, which has no keychain.
+/// Trust settings in addition to, or instead of, the system's authorities. This type exists only on Linux, because
+/// Linux has no keychain that could store such settings.
 ///
 /// No setting disables a rule for all peers: an exception applies to one certificate from one host.
 public struct TLSTrustRules: Hashable, Sendable {

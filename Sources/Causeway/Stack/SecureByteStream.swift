@@ -8,7 +8,8 @@ package import FoundationEssentials
 
 /// TLS over a byte stream that is already open, for protocols with a command such as STARTTLS (RFC 3207).
 ///
-/// A lock protects the state machine. Its actions are performed in order, by one thread at a time, without the lock.
+/// A lock protects the TLS state machine, ``SecureMachine``. The state machine requests actions, such as a send. They
+/// are performed in order, without the lock, by one thread at a time.
 package final class SecureByteStream: ByteStream {
     private struct State: SequencedState {
         var machine: SecureMachine

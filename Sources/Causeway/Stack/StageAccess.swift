@@ -1,7 +1,8 @@
 internal import CausewayProtocols
 internal import CausewayRuntime
 
-/// Gives a delegate access to its stage. A connection provides a ``StagePlace``; tests use a stack without a connection.
+/// Gives a delegate access to its stage, which is one protocol's state machine in the protocol stack. ``StagePlace`` is
+/// the implementation for connections. Tests have another one, for a stack without a connection.
 protocol StageAccess: Sendable {
     /// Calls `body` with the stage, under the stack's lock. Returns `nil` if the connection attempt has ended.
     @discardableResult
@@ -41,9 +42,10 @@ protocol MetadataSource: AnyObject, Sendable {
     /// The connection's negotiated parameters; `nil` if there are none yet.
     var connectionMetadata: NWProtocolMetadata? { get }
 
-    /// Returns this protocol's metadata for a message passed to the protocol above.
+    /// Returns this protocol's metadata for a received message; `nil` if there is none.
     ///
-    /// - Parameter messages: The metadata attached by each stage, topmost protocol first.
+    /// - Parameter messages: The metadata objects that the protocols of the stack attached to the message, topmost
+    ///   protocol first.
     func metadata(among messages: [any StageMetadata]) -> NWProtocolMetadata?
 }
 
@@ -53,7 +55,8 @@ extension MetadataSource {
 
 /// A delegate for a protocol with a handshake.
 protocol HandshakeSource {
-    /// The protocol definition; `nil` if the protocol exchanged no handshake messages.
+    /// The definition of the protocol, for the report about the connection's handshakes. `nil` if the protocol needed
+    /// no handshake, for example a framer that was ready immediately.
     var handshakeDefinition: NWProtocolDefinition? { get }
 }
 

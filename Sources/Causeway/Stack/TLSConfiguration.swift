@@ -37,8 +37,9 @@ package struct TLSConfiguration: Sendable {
         self.values = values
     }
 
-    /// Returns the protocol for which the next connection to this host can send early data, as ``TLSContext/earlyProtocol(host:port:)``
-    /// does.
+    /// Returns the application protocol (ALPN) for early data on the next connection to this host: an empty string for
+    /// a session without ALPN, `nil` if the connection cannot send early data. See
+    /// ``TLSContext/earlyProtocol(host:port:)``.
     package func earlyProtocol(host: NWEndpoint.Host?, port: UInt16) -> String? {
         peerName(host).flatMap { context.earlyProtocol(host: $0, port: port) }
     }

@@ -15,9 +15,7 @@ extension Connectable {
     package var connectableEndpoint: NWEndpoint? { (self as? any EndpointHolder)?.nwEndpoint }
 }
 
-/// The error for an unexpected endpoint kind from a provider.
-///
-/// Counterpart: macOS 26, iOS 26.
+/// The error for a discovered endpoint of an unexpected kind, for example a Bonjour result that is not a service.
 public struct UnexpectedEndpointType: Error {
     /// The unexpected endpoint.
     public let endpoint: NWEndpoint

@@ -68,7 +68,8 @@ extension StackElement {
 }
 
 extension NWParameters {
-    /// Creates parameters from the elements of a builder list: the top element and all others.
+    /// Creates parameters from the elements of a protocol stack. `others` contains the elements that the program listed
+    /// after the top element. All other settings are copied from `initial`.
     package convenience init(
         top: any NetworkProtocolOptions, others: [any NetworkProtocolOptions] = [], initial: NWParameters? = nil
     ) {

@@ -29,7 +29,8 @@ package final class DeflateCodec: WebSocketCodec {
 
     /// - Parameters:
     ///   - agreed: The negotiated parameters from the server's response.
-    ///   - own: This side's own configuration. It limits outgoing compression even if the peer does not require that.
+    ///   - own: The configuration of this side. Its limits apply to outgoing compression even if the negotiated
+    ///     parameters allow more.
     package init(_ agreed: MessageDeflate, own: MessageDeflate, isServer: Bool) {
         let server = Direction(
             windowBits: agreed.serverWindow.maximumBits, takesContextOver: !agreed.serverNoContextTakeover)

@@ -64,8 +64,9 @@ extension NWProtocolWebSocket {
 
         /// Whether the connection answers pings itself and does not deliver them to the program (default: `false`).
         ///
-        /// Each ping gets one pong, in order, while at most 64 KiB of pongs wait to be sent. If `false`, the program receives each ping as
-        /// a `.ping` message and must answer it. A ping can arrive between two parts of another message.
+        /// If `true`, each ping gets one pong, in order. If more than 64 KiB of pongs wait to be sent, the oldest pongs
+        /// are dropped. If `false`, the program receives each ping as a `.ping` message and must answer it. A ping can
+        /// arrive between two parts of another message.
         public var autoReplyPing: Bool {
             get { values.autoReplyPing }
             set { update { $0.autoReplyPing = newValue } }

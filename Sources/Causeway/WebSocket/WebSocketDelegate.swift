@@ -36,7 +36,8 @@ final class WebSocketDelegate: ProgramDelegate {
         case .opened(let response): opened(response)
         case .pingAnswered(let token): PongWaiters.shared.finish(token, nil)
         case .pingLost(let token): PongWaiters.shared.finish(token, .posix(.ECANCELED))
-        // A failure needs no action here: the connection reads it from the stage's status and reports it.
+        // A failure needs no action here: the connection reads it from the status of the WebSocket state machine and
+        // reports it.
         case .failed, nil: break
         }
     }

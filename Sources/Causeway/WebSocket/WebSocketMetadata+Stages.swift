@@ -2,7 +2,7 @@ internal import CausewayProtocols
 internal import CausewayWire
 
 extension NWProtocolWebSocket.Metadata {
-    /// Creates the stage's metadata for a message to send.
+    /// Converts the program's metadata for a message to send to the metadata of the WebSocket state machine.
     func makeStageMetadata() -> WebSocketMetadata {
         let closing = WebSocketClosing(code: WebSocketCloseCode(rawValue: closeCode.number))
         return switch opcode {

@@ -4,7 +4,8 @@ extension LinkBridge {
     /// The services and hosts that the bridge has found on one link. Each service's state includes its registration on
     /// the other link.
     struct Link: Sendable {
-        /// A bridge's mark on a service that it registered: a PTR record under the subtype ``LinkBridge/mark``.
+        /// The sign that a bridge registered a service on this link: a PTR record under the subtype
+        /// ``LinkBridge/mark``. A bridge does not register a marked service on another link.
         private struct Mark: Sendable {
             /// When the mark expires; `nil` while its PTR record exists.
             var end: Duration?
@@ -12,9 +13,9 @@ extension LinkBridge {
             func isOver(at now: Duration) -> Bool { end.map { $0 <= now } ?? false }
         }
 
-        /// How long a mark remains valid after its PTR record was removed. A service and its mark disappear at almost
-        /// the same time. Without this delay, the bridge could register a service whose mark disappears just before the
-        /// service.
+        /// How long a mark remains valid after its PTR record was removed. When a bridge withdraws a service, the mark
+        /// can disappear just before the service. Without this delay, the service would then seem to originate on this
+        /// link, and could be registered on the other link.
         private static let memory: Duration = .seconds(10)
 
         /// For each service found on this link, the names of the PTR records that point to it: its type and its
@@ -35,7 +36,8 @@ extension LinkBridge {
 
         mutating func listed(_ name: DNSName, under list: DNSName) { found[name, default: []].insert(list) }
 
-        /// Removes a service from a list. Returns whether no other list has the service.
+        /// Removes a service from the list of a type or subtype. Returns whether no other such list contains the
+        /// service.
         mutating func unlisted(_ name: DNSName, under list: DNSName) -> Bool {
             found[name]?.remove(list)
             guard found[name]?.isEmpty == true else { return false }
@@ -94,7 +96,8 @@ extension LinkBridge {
 
         // MARK: Registrations
 
-        /// Notes that the registration passed probing. Returns `false` if no registration was being probed.
+        /// Notes that a service's registration on the other link has passed probing. Returns `false` if the service is
+        /// unknown or was not being probed.
         mutating func established(_ name: DNSName) -> Bool { services[name]?.established() ?? false }
 
         mutating func registered(_ name: DNSName, _ records: [DNSRecord]) { services[name]?.registered(records) }
@@ -151,8 +154,9 @@ extension LinkBridge {
         /// Returns a host's services, sorted by name.
         func users(of host: DNSName) -> [DNSName] { (hosts[host]?.users ?? []).sorted(by: LinkBridge.precedes) }
 
-        /// Returns the host's name on the other side and its routable address records. Returns `nil` if a `.local` host
-        /// has no routable address; hosts in other domains need no records.
+        /// Returns the host's name on the other link, and its routable address records. Returns `nil` if the host is
+        /// not known yet, or if a `.local` host has no routable address. A host outside `.local` needs no records,
+        /// because it can be reached from every link.
         private func host(of service: Service) -> (DNSName, [DNSRecord])? {
             guard let target = service.target else { return nil }
             guard let host = hosts[target] else { return target.isWithin(.local) ? nil : (target, []) }

@@ -9,7 +9,7 @@ extension LinkBridge {
             /// The service is registered on the other link, but probing there is not finished.
             case probing
             case bridged
-            /// A host on the other link uses the name.
+            /// Another host on the other link uses the service name. The bridge tries the name again at the given time.
             case blocked(until: Duration)
         }
 
@@ -99,7 +99,8 @@ extension LinkBridge {
 
         mutating func updated(_ records: [DNSRecord]) { told = records }
 
-        /// Notes that the registration passed probing. Returns `false` if no registration was being probed.
+        /// Notes that the service's registration on the other link has passed probing. Returns `false` if the
+        /// registration was not being probed.
         mutating func established() -> Bool {
             guard phase == .probing else { return false }
             phase = .bridged
@@ -144,8 +145,8 @@ extension LinkBridge {
             if self.alias(of: name) == alias { attempt = (attempt + 1) % Self.aliasLimit }
         }
 
-        /// Returns address records under the host's name on the other link. Link-local addresses are never included
-        /// (RFC 3927 §2.7, RFC 4007 §5).
+        /// Converts the host's addresses to records with the host's name on the other link. Link-local addresses are
+        /// left out (RFC 3927 §2.7, RFC 4007 §5).
         func records(as name: DNSName) -> [DNSRecord] {
             guard let alias = alias(of: name) else { return [] }
             return addresses.compactMap { record in

@@ -99,7 +99,9 @@ package struct LinkBridge: Sendable {
 
     // MARK: Queries
 
-    /// Begins to query both links: the source for its services, the destination for names that are in use there.
+    /// Begins to query both links. If the services on a link are to be registered on the other link, queries this link
+    /// for all types and subtypes, and for the marks that bridges set. Otherwise queries the link only for types, to
+    /// find the service names in use there.
     package mutating func start(at now: Duration) {
         guard pace.open(at: now + Self.settling) else { return }
         for side in Side.allCases {

@@ -30,7 +30,7 @@ struct RegistrationPace: Sendable {
     /// Counts one registration for the rate limit.
     mutating func registered(at now: Duration) { paid = max(paid, now) + Self.interval }
 
-    /// Begins the service's pause, because hosts can no longer find the service.
+    /// Notes that hosts can no longer find the service. The service may be registered again after ``rest``.
     mutating func ended(_ place: LinkBridge.Place, at now: Duration) { resting[place] = now + Self.rest }
 
     /// Returns when the pause after the service's end is over.

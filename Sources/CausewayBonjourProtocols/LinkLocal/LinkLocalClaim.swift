@@ -61,7 +61,8 @@ package struct LinkLocalClaim: Sendable {
     private static let conflictLimit = 10
     private static let slowInterval: Duration = .seconds(60)
     private static let defenceInterval: Duration = .seconds(10)
-    /// Minimum time between two broadcast ARP replies. The kernel answers each ARP request by unicast anyway.
+    /// Minimum time between two broadcast ARP replies. A request within this time still gets a unicast reply, which the
+    /// kernel sends for each ARP request.
     private static let answerSpacing: Duration = .seconds(1)
 
     private let link: LinkAddress
@@ -219,7 +220,8 @@ package struct LinkLocalClaim: Sendable {
         return [.send(ARPMessage(.request, senderLink: link, sender: IPv4Address(bits: 0), target: probing.address))]
     }
 
-    /// Sends the next of two announcements. A later call, 60 seconds after the claim, resets the conflict counter.
+    /// Sends an announcement of the address, two in total. The next call follows 60 seconds after the address was
+    /// claimed. It sends nothing, and resets the conflict counter.
     private mutating func announce(_ holding: Holding, at now: Duration) -> [Action] {
         var holding = holding
         guard holding.announced < Self.announcementCount else {

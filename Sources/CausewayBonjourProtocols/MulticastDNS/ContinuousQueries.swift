@@ -21,8 +21,9 @@ struct ContinuousQueries: Sendable {
     private static let gathering: Duration = .milliseconds(100)
     private static let shortestInterval: Duration = .seconds(1)
     static let longestInterval: Duration = .seconds(3_600)
-    /// Minimum time between two refresh queries for one question. It is slightly less than a second: a record with a
-    /// 20-second TTL is refreshed every second near its end, and timers are not exact.
+    /// Minimum time between two refresh queries for one question. A record with a TTL of 20 seconds is refreshed once
+    /// per second near its end. The minimum is less than a second, so that a timer that fires early does not suppress a
+    /// query.
     private static let refreshSpacing: Duration = .milliseconds(900)
     /// How long to expect a unicast response after asking for one (RFC 6762 §11).
     private static let unicastWindow: Duration = .seconds(2)
@@ -159,7 +160,8 @@ struct ContinuousQueries: Sendable {
     /// Returns the questions that these expiring records answer, except questions that were sent a moment ago.
     func refreshing(_ aging: [DNSRecord], at now: Duration) -> Set<DNSQuestion> {
         Set(aging.flatMap { interested(in: $0) }).filter { question in
-            // One query refreshes all answers to a question that expire together.
+            // A query sent a moment ago refreshes this record, too. Records that expire at the same time need only one
+            // query per question.
             guard let last = running[question]?.lastSent else { return true }
             return now - last >= Self.refreshSpacing
         }

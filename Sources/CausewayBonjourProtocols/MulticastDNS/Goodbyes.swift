@@ -4,8 +4,8 @@ internal import CausewayWire
 struct Goodbyes: Sendable {
     /// Maximum number of records whose goodbyes are repeated.
     private static let repeatLimit = 256
-    /// Goodbyes per record, and their spacing. Caches delete a record one second after a goodbye (RFC 6762 §10.1). Some
-    /// implementations restart this second at each goodbye, so the spacing is longer.
+    /// The number and spacing of the goodbyes for one record. Caches delete a record one second after a goodbye (RFC
+    /// 6762 §10.1). Some implementations restart this second at each goodbye, so the spacing is longer than a second.
     private static let count = 3
     private static let spacing: Duration = .milliseconds(1_300)
 

@@ -58,8 +58,9 @@ package struct MulticastLink: Sendable {
         }
     }
 
-    /// The latest time when many hosts may have started at once, for example because a switch came up. For ten seconds
-    /// after this time, random delays are uniformly distributed as in RFC 6762. Later, short delays are more likely.
+    /// When an event last occurred after which many hosts may send at the same time, for example because a switch came
+    /// up. For ten seconds after this event, random delays are uniformly distributed as in RFC 6762. Later, short
+    /// delays are more likely than long delays.
     package var upheaval: Duration {
         get { querier.upheaval }
         set {
@@ -115,7 +116,8 @@ package struct MulticastLink: Sendable {
         update(id, RecordSet(records), at: now)
     }
 
-    /// Sends goodbye packets and stops answering. Several calls before ``takeActions()`` share packets.
+    /// Ends a registration: sends goodbye packets, and stops answering queries with its records. If several
+    /// registrations end before the next ``takeActions()``, their goodbyes share packets.
     package mutating func unregister(_ id: RegistrationID, at now: Duration) {
         reach(now)
         responder.unregister(id)
@@ -199,7 +201,8 @@ package struct MulticastLink: Sendable {
             actions += responder.asked(message, arrival, at: now)
             return
         }
-        // Only full participants on the link may answer (RFC 6762 §6, §11).
+        // Accept a response only from port 5353, and only if it was sent to the multicast group or from an address on
+        // the link (RFC 6762 §6, §11).
         guard arrival.isFull, arrival.isMulticast || arrival.isOnLink else { return }
         actions += querier.received(message, arrival, at: now)
         responder.received(message, arrival, isSelf: isSelf, at: now)
@@ -263,7 +266,8 @@ package struct MulticastLink: Sendable {
         actions += querier.heard(message, from: nil, at: lastTime)
     }
 
-    /// Returns whether the message is an expected copy of a sent message, and counts it.
+    /// Returns whether the message is an expected loopback copy of a message that this host sent. If so, reduces the
+    /// number of expected copies by one.
     private mutating func forgetEcho(_ bytes: Span<UInt8>) -> Bool {
         guard let index = echoes.firstIndex(where: { Self.areEqual($0.bytes, bytes) }) else { return false }
         echoes[index].left -= 1

@@ -32,7 +32,7 @@ struct MulticastQuerier: ReturningMachine, Sendable {
 
     // MARK: The link
 
-    /// The latest time when many hosts may have started at once.
+    /// When an event last occurred after which many hosts may send at the same time.
     var upheaval: Duration { calm.upheaval }
 
     mutating func manyHostsStarted(at time: Duration) { calm.manyHostsStarted(at: time) }

@@ -41,7 +41,7 @@ struct MulticastRegistration: Sendable {
     private var isKnownUnique: Bool
     /// Whether ``Action/established`` was returned since the latest probe.
     private var didReportEstablished = false
-    /// The number of announcements. RFC 6762 §8.3 requires two.
+    /// The number of announcements to send. RFC 6762 §8.3 requires at least two.
     var announcementCount: UInt8 = 2
     /// The announcement times of the changes within ``updateWindow``.
     private var updates: [Duration] = []
@@ -171,7 +171,8 @@ struct MulticastRegistration: Sendable {
 
     /// The effect of another host's record.
     enum Conflict: Equatable, Sendable {
-        /// The record contradicts a unique record, but has no effect in this phase.
+        /// The record contradicts a unique record, but is ignored. For example, this host is asleep, or has not sent a
+        /// probe yet.
         case harmless
         /// Probe again after this delay.
         case renewed(after: Duration)
@@ -197,8 +198,9 @@ struct MulticastRegistration: Sendable {
             guard sent > 0 || isDeferred, record.type != .nsec else { return .harmless }
             return isMulticast && !wasForgiven && !isDeferred ? .renewed(after: Self.deferral) : .lost
         case .announcing, .established:
-            // Probe again; the name's owner will defend it (RFC 6762 §9). Unsolicited responses count only if they are
-            // multicast (RFC 6762 §11).
+            // If the other host's record has the same type, probe again: the owner of the name will then defend it (RFC
+            // 6762 §9). Ignore a unicast record, because unsolicited responses count only if they are multicast (RFC
+            // 6762 §11).
             guard isMulticast, own.contains(where: { $0.type == record.type }) else { return .harmless }
             return .renewed(after: .zero)
         case .asleep, .off: return .harmless

@@ -159,8 +159,8 @@ struct MulticastResponder: Sendable {
         for records in [message.answers, message.authorities, message.additionals] {
             for record in records {
                 if arrival.isMulticast { heard(record, at: now) }
-                // This host itself may have sent these addresses, on another link or from another process. They are no
-                // conflict.
+                // Ignore addresses that this host itself has sent, on another link or from another process. They can
+                // differ from the registered addresses, but are no conflict.
                 if isSelf, record.type == .a || record.type == .aaaa { continue }
                 for id in registered.owners(of: record.name) { examine(record, id, arrival, at: now) }
             }

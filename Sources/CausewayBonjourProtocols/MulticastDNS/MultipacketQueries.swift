@@ -11,7 +11,8 @@ struct MultipacketQueries: Sendable {
         var until: Duration
     }
 
-    /// Maximum number of peers with pending queries. For further peers, this host sends its own question.
+    /// Maximum number of peers whose queries are stored. A query from a further peer does not suppress this host's own
+    /// question.
     private static let limit = 256
     /// How long to wait for the last message. The messages usually follow each other at once.
     private static let patience: Duration = .seconds(1)

@@ -2,8 +2,8 @@ internal import CausewayWire
 
 /// The records that answer a query, and the additional records.
 extension OwnRecords {
-    /// Maximum number of answers in a response with additional records. A querier with more answers needs few
-    /// additional records.
+    /// Maximum number of answers in a response with additional records. A response with more answers has no additional
+    /// records, because the querier needs them for only a few of its answers.
     static let explainedAnswerLimit = 64
 
     /// Returns this host's records, and its NSEC records, that the querier lists as known answers with at least half
@@ -47,8 +47,8 @@ extension OwnRecords {
         return [none]
     }
 
-    /// Returns an NSEC record for a name with only unique records, listing their types (RFC 6762 §6.1). Types with
-    /// numbers above 255 do not fit.
+    /// Returns an NSEC record that lists a name's types (RFC 6762 §6.1). Returns `nil` unless all of the name's records
+    /// are unique and have types below 256, because the record can list no other types.
     private static func negative(_ timeToLive: UInt32, _ own: [DNSRecord]) -> DNSRecord? {
         guard let name = own.first?.name, own.allSatisfy({ $0.flushesCache && $0.type.rawValue < 256 }) else {
             return nil

@@ -2,8 +2,9 @@ internal import CausewayWire
 
 /// This host's answers, by name. A record shared by several registrations is stored once.
 ///
-/// Most names have two records in one registration, so only a reference to its ``RecordSet`` is stored. A few names
-/// have thousands of records; only these have a content index.
+/// Most names have two records, both in the same registration. To save memory, such a name has only a reference to the
+/// registration's ``RecordSet``. A few names have thousands of records. Names with many records have an index by
+/// content.
 struct OwnRecords: Sendable {
     fileprivate struct Content: Hashable, Sendable {
         var data: DNSRecordData
@@ -27,7 +28,8 @@ struct OwnRecords: Sendable {
         var hasTwins = false
     }
 
-    /// Maximum number of records in a registration that is stored by reference. A lookup searches all its records.
+    /// Maximum number of records in a ``RecordSet`` that is stored by reference. The number is small, because a lookup
+    /// searches all records of the set.
     private static let sharedCount = 16
 
     /// Names that occur in only one registration, with its records.
@@ -148,7 +150,7 @@ extension OwnRecords.Common {
         records.removeLast()
     }
 
-    /// Changes a record's position in the index; `nil` removes it.
+    /// Changes the position that the index contains for a record. A `nil` position removes the record from the index.
     private mutating func move(_ place: Int, to new: Int?) {
         guard !places.isEmpty else { return }
         let hash = Self.hash(records[place])

@@ -11,7 +11,7 @@ internal import DequeModule
 package struct PacketPacer: Sendable {
     /// Maximum number of messages sent at once after a pause.
     package static let burst = 48
-    /// Maximum rate after such a burst, in messages per second.
+    /// Maximum rate in messages per second, after ``burst`` messages were sent at once.
     package static let rate = 1_500
     /// Maximum number of peers with waiting unicast messages. If the total number of waiting unicast messages reaches
     /// this limit, a new message is accepted only for a peer that has none.
@@ -45,14 +45,14 @@ package struct PacketPacer: Sendable {
 
     package var isEmpty: Bool { waiting.isEmpty && replyCount == 0 }
 
-    /// Queues a multicast message, or drops it at the limit.
+    /// Queues a multicast message. Drops the message if the waiting multicast messages would exceed ``byteLimit``.
     package mutating func add(_ message: [UInt8]) {
         guard byteCount + message.count <= Self.byteLimit else { return }
         byteCount += message.count
         waiting.append(message)
     }
 
-    /// Queues a unicast message, or drops it at the limits.
+    /// Queues a unicast message. Drops the message if ``replyShare`` or ``replyLimit`` does not permit another one.
     package mutating func add(_ message: [UInt8], to peer: MulticastPeer) {
         if let others = replies[peer] {
             guard others.count < Self.replyShare, replyCount < Self.replyLimit else { return }

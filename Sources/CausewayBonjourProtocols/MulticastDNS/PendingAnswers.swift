@@ -204,7 +204,7 @@ struct PendingAnswers: Sendable {
         return directDues.next.map { min($0, one) } ?? one
     }
 
-    /// Removes and returns the answers that are due: the replies, then all multicast answers in one action.
+    /// Removes and returns the answers that are due: the unicast answers, then all multicast answers in one action.
     mutating func takeActions(dueAt now: Duration) -> [Action] {
         guard let deadline, deadline <= now else { return [] }
         var actions = takeReplies(at: now)

@@ -32,7 +32,7 @@ struct RecordCache: Sendable {
         case refused
     }
 
-    /// Entries by slot number. Other tables store slot numbers.
+    /// Cached records; `nil` at unused positions. Other tables refer to a cached record by its position in this array.
     private var slots: [Entry?] = []
     private var free: [Int] = []
     private var groups: [Key: [DNSRecordData: Int]] = [:]

@@ -3,8 +3,8 @@ internal import CausewayWire
 /// Detects hosts that repeat a question because the answers to it are lost.
 ///
 /// A querier without an answer asks again after 1, 2, 4, ... seconds (RFC 6762 §5.2). Only repetitions at these
-/// intervals indicate loss. A host that asks at other intervals has another reason, and each question is answered once.
-/// The type reads no clock and stores at most ``limit`` queriers.
+/// intervals indicate loss. If a host asks at other intervals, it has another reason to ask, and the answers are not
+/// repeated. The type reads no clock and stores at most ``limit`` queriers.
 struct RepeatedQuestions: Sendable {
     static let limit = 1_024
     /// How long a querier is stored. This is less than 96 seconds (80 % of TTL 120), after which a host asks again

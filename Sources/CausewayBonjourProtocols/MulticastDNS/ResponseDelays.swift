@@ -5,10 +5,11 @@ internal import CausewayWire
 /// After an event that many hosts notice, the delays are uniformly distributed, so that the hosts do not send together.
 /// Otherwise usually only one host sends, and short delays are more likely, within the same bounds.
 struct ResponseDelays: Sendable {
-    /// The time after an event during which the affected hosts may start.
+    /// How long delays are uniformly distributed after an event that many hosts notice. The hosts may need this time to
+    /// start.
     private static let aftermath: Duration = .seconds(10)
 
-    /// The latest time when many hosts on the link may have noticed a common event, such as a link that came up.
+    /// When an event last occurred that many hosts on the link may have noticed, such as a link that came up.
     private(set) var upheaval: Duration = .zero
 
     mutating func manyHostsStarted(at time: Duration) { upheaval = time }

@@ -49,7 +49,8 @@ enum ProbeMessages {
     private static func make(_ probes: [Probe], _ limit: Int) -> [[UInt8]] {
         var messages: [[UInt8]] = []
         var rest = probes[...]
-        // Successive messages hold similar numbers of probes, so start with the previous message's number.
+        // Successive messages hold similar numbers of probes. For each message, first try the number of probes in the
+        // previous message.
         var count = 1
         while !rest.isEmpty {
             count = min(count, rest.count)
@@ -62,7 +63,7 @@ enum ProbeMessages {
                 message = larger
                 count += 1
             }
-            // A probe that exceeds the limit gets its own message (RFC 6762 §17).
+            // A probe that is too large for a message of `limit` bytes gets its own larger message (RFC 6762 §17).
             message = message ?? write(rest.prefix(1), MulticastDNS.largestMessageByteCount)
             if let message { messages.append(message) }
             rest = rest.dropFirst(count)

@@ -9,15 +9,15 @@ struct SendingTimes: Sendable {
     private static let minimumLimit = 256
 
     private var times: [Int: Int64] = [:]
-    /// When the table exceeds this size, entries without effect are removed.
+    /// When the table exceeds this size, entries are removed that can no longer affect an answer.
     private var limit = Self.minimumLimit
 
     /// The time of the record's latest multicast, rounded up to a nanosecond, so that no record is sent again too
     /// early.
     subscript(record: DNSRecord) -> Duration? { times[record.hashValue].map { .nanoseconds($0) } }
 
-    /// Returns the time since the record's latest multicast. `now` is rounded up as well, so that an answer that is due
-    /// after exactly one second is sent.
+    /// Returns the time since the record's latest multicast. The stored times are rounded up to a nanosecond, so `now`
+    /// is rounded up, too. Otherwise, an answer that is due after exactly one second could seem to be too early.
     func age(of record: DNSRecord, at now: Duration) -> Duration? {
         times[record.hashValue].map { .nanoseconds(Self.nanoseconds(now) - $0) }
     }
@@ -26,7 +26,8 @@ struct SendingTimes: Sendable {
         let time = Self.nanoseconds(now)
         times[record.hashValue] = time
         guard times.count > limit else { return }
-        // Entries older than a quarter of the longest usual TTL have no effect.
+        // An entry older than a quarter of the longest usual TTL has the same effect as no entry: the record is
+        // multicast even if the querier asked for a unicast answer.
         let old = Self.nanoseconds(.seconds(Int64(MulticastDNS.otherTimeToLive)) / 4)
         if times.values.contains(where: { time - $0 >= old }) { times = times.filter { time - $0.value < old } }
         limit = max(Self.minimumLimit, 2 * times.count)

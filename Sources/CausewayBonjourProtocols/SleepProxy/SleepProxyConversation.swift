@@ -35,7 +35,8 @@ struct SleepProxyConversation: Sendable {
         messages.sorted(by: { $0.key < $1.key }).map { .send($0.value, to: peer) }
     }
 
-    /// Begins the next transmission. Returns `false` if the proxy has not answered the last permitted transmission.
+    /// Prepares another transmission of the unconfirmed messages. Returns `false` if the maximum number of
+    /// transmissions was reached.
     mutating func retry(at now: Duration) -> Bool {
         guard sent < SleepProxyClient.sendLimit else { return false }
         sent += 1

@@ -108,8 +108,8 @@ struct SleepProxyList: Sendable {
         proxies[name] = nil
     }
 
-    /// Queries the locations of the best proxies only, so that many proxies on a link cost few queries. A proxy moves up
-    /// when a better one disappears.
+    /// Starts SRV queries for the best proxies, and stops them for all others, so that many proxies on a link cost few
+    /// queries. When one of the best proxies disappears, the next best proxy is queried instead.
     private mutating func locateBest(_ actions: inout [SleepProxyClient.Action]) {
         let names = ranked.map(\.name)
         for name in names.dropFirst(SleepProxyClient.locatedLimit) { stopLocating(name, &actions) }

@@ -2,14 +2,14 @@ package import CausewayURLLoading
 internal import CausewayWire
 internal import Foundation
 
-/// A response with its content in any form.
+/// A response, its content, and the number of attempts. The content is in memory, in a file, or still arriving.
 struct Exchange<Content: Sendable>: Sendable {
     let content: Content
     let response: HTTPURLResponse
     let attempts: Int
 }
 
-/// How often a request was sent, and why.
+/// How often one request was sent, and how often interceptors demanded that it be sent again.
 private struct AttemptCounts {
     /// The maximum number of repetitions that interceptors demand, so that two interceptors cannot repeat a request
     /// forever.

@@ -42,7 +42,8 @@ extension HTTPClient {
 
 /// The responses from ``HTTPClient/values(_:as:)``: the stored response, if any, and the fresh response.
 public struct StoredThenFresh<Value: Sendable>: AsyncSequence, Sendable {
-    /// Returns the response for step 0 (cache) or 1 (server); `nil` if the step has none.
+    /// Returns the stored response for step 0; `nil` if no stored response can be delivered. Returns the server's
+    /// response for step 1.
     typealias Step = @Sendable (Int) async throws -> ClientResponse<Value>?
 
     private let step: Step

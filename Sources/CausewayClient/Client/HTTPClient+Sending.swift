@@ -42,10 +42,11 @@ extension HTTPClient {
 
     // MARK: Calls
 
-    /// Sends a request and waits for its response. The call continues until ``succeeded(_:)`` or ``failed(_:_:)``.
+    /// Sends a request and waits for its response. If this method returns a response, the call stays in progress until
+    /// ``succeeded(_:)`` or ``failed(_:_:)`` ends it.
     ///
-    /// This method is not generic over the value type, because generic functions and their closures look up the type's
-    /// metadata at run time.
+    /// This method is not generic over the value type. Generic functions and their closures would look up the type's
+    /// metadata at run time, which costs time.
     func answered(
         _ prepared: PreparedRequest, _ progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws -> AnsweredCall {
@@ -211,7 +212,7 @@ struct AnsweredCall: Sendable {
     var received: ReceivedResponse { ReceivedResponse(data: exchange.content, http: exchange.response) }
 }
 
-/// A result with the response status, for events.
+/// The result of a call, with the response status that the call's final event reports.
 protocol StatusCarrier {
     var status: Int { get }
 }

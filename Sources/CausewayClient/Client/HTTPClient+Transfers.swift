@@ -41,15 +41,15 @@ extension HTTPClient {
         }
     }
 
-    /// Passes a response's content to a closure while it arrives, for stream parsers. The content is received only as fast as the closure
-    /// reads it.
+    /// Passes a response's content to a closure while it arrives, for stream parsers. The content is received only as
+    /// fast as the closure reads it.
     ///
-    /// Cancellation: ends the sequence with an error, and throws `CancellationError`.
+    /// Cancellation: ends the closure's byte sequence with an error. This method then throws `CancellationError`.
     ///
     /// - Parameters:
     ///   - request: The request. It is sent again only until its response has begun.
     ///   - statuses: The accepted statuses.
-    ///   - body: Reads the content. The task ends when the closure returns.
+    ///   - body: Reads the content. When the closure returns, the rest of the content is discarded.
     /// - Throws: ``HTTPClientError``, `CancellationError`, or an error from `body`.
     public func stream<Value: Sendable>(
         _ request: ClientRequest, statuses: Range<Int> = 200..<300,
@@ -80,8 +80,9 @@ extension HTTPClient {
         }
     }
 
-    /// Reads the first bytes of a response's content, for the error to throw, and cancels the task. If reading fails,
-    /// the bytes read so far are returned: the error describes the status, not this failure.
+    /// Reads the first bytes of a response's content, and cancels the session task. The caller includes the bytes in
+    /// the error that it throws. If reading fails, the bytes read so far are returned, because the error describes the
+    /// status and not this failure.
     private func beginning(of bytes: URLSession.AsyncBytes) async throws -> Data {
         var kept = Data()
         defer { bytes.task.cancel() }
@@ -107,7 +108,8 @@ extension HTTPClient {
         return (bytes, http)
     }
 
-    /// Returns a request with its content as a stream, for tasks that are no uploads.
+    /// Returns a request that carries content from a file or a form as a stream. Download tasks and byte streams need
+    /// this, because only upload tasks accept a file or a form directly.
     private static func request(_ request: URLRequest, carrying source: RequestBody.Source) throws -> URLRequest {
         var request = request
         switch source {

@@ -1,4 +1,5 @@
-/// A client's token and its replacements. A late refusal of an old token does not replace a new token.
+/// A client's token and its replacements. If the server refuses an old token after it was replaced, the new token is
+/// kept.
 struct TokenState: Sendable {
     /// The consequence of a refused token.
     enum Refusal: Equatable, Sendable {

@@ -6,7 +6,7 @@ internal import CausewayTypes
 protocol ReachabilitySource: Sendable {
     /// Returns the current state.
     func current() -> Reachability
-    /// Calls `body` after each possible change, until the returned closure is called.
+    /// Calls `body` whenever the network state may have changed, until the returned closure is called.
     func follow(_ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void
 }
 
@@ -35,7 +35,7 @@ struct SystemReachability: ReachabilitySource {
     }
 }
 
-/// Follows the network state while something needs it.
+/// Follows the network state from the first call of ``start()`` or ``updates()`` until this object is released.
 final class NetworkWatch: Sendable {
     private struct State {
         var isStarted = false
@@ -104,8 +104,8 @@ final class NetworkWatch: Sendable {
         }
     }
 
-    /// Returns whether this thread evaluates the state. If not, another thread already evaluates it, and will do so
-    /// again.
+    /// Returns whether this thread must evaluate the state. If another thread is evaluating the state, returns `false`,
+    /// and that thread evaluates the state once more, so that no change is missed.
     private func begin() -> Bool {
         state.withLock { state in
             state.mustRepeat = state.isEvaluating

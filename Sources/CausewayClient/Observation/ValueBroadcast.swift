@@ -72,7 +72,8 @@ package final class ValueBroadcast<Value: Sendable>: Sendable {
         }
     }
 
-    /// Returns the listeners for the current value; `nil` if there are none, or if another thread is sending.
+    /// Begins to send the current value. Returns the listeners that have not received it; `nil` if there are none, or
+    /// if another thread is sending.
     private func begin() -> [AsyncStream<Value>.Continuation]? {
         state.withLock { state in
             guard !state.isSending, !state.outdated.isEmpty else { return nil }

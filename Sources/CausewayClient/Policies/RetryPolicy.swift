@@ -71,7 +71,8 @@ public struct RetryPolicy: Sendable {
 
     /// Returns the upper bound for the random delay after an attempt.
     func bound(after attempt: Int) -> Duration {
-        // A day is more than a program waits for a response, and small enough for nanoseconds in 64 bits.
+        // Limit the delay to a day. Programs do not wait longer for a response, and a much longer delay in nanoseconds
+        // would exceed 64 bits.
         let limit = min(max(maximumDelay, .zero), .seconds(86_400))
         var bound = min(max(baseDelay, .zero), limit)
         var doublings = attempt - 1

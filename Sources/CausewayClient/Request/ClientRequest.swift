@@ -82,7 +82,7 @@ public struct ClientRequest: Sendable {
         set { rules.isIdempotent = newValue }
     }
 
-    /// This request's policy; `nil` for the client's.
+    /// The policy that decides when this request is repeated after a failure; `nil` for the client's policy.
     public var retryPolicy: RetryPolicy? {
         get { rules.retryPolicy }
         set { rules.retryPolicy = newValue }

@@ -42,7 +42,7 @@ struct RecentRequests: Sendable {
         }
     }
 
-    /// The maximum number of requests.
+    /// The maximum number of requests in the table.
     static let capacity = 32
     /// The maximum path length in bytes.
     static let maximumPathLength = 256

@@ -4,7 +4,7 @@ public import Foundation
 
 /// A request's content.
 public struct RequestBody: Sendable {
-    /// The source of the bytes.
+    /// The source of the content's bytes.
     package enum Source: Sendable {
         case none
         case data(Data)

@@ -33,7 +33,7 @@ public struct ResponseSerializer<Value: Sendable>: Sendable {
         self.make = make
     }
 
-    /// Returns a serializer that accepts other statuses.
+    /// Returns a copy of this serializer that accepts the given statuses instead.
     public func accepting(statuses: Range<Int>) -> Self {
         var other = self
         other.statuses = statuses

@@ -39,7 +39,8 @@ final class RequestGate: Sendable {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let outcome = state.withLock { state -> Result<Void, any Error>? in
-                    // The cancellation handler may have run before the caller waited.
+                    // If the caller was cancelled before it joined the queue, the cancellation handler may already have
+                    // run, without effect.
                     if Task.isCancelled { return .failure(CancellationError()) }
                     if state.queue.arrived(caller) { return .success(()) }
                     state.callers[caller] = continuation

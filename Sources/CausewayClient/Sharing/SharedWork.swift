@@ -6,7 +6,7 @@ internal import CausewaySystem
 /// callers have been cancelled. If the work runs in a separate task, this task has the first caller's priority and
 /// task-local values.
 final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// Where the work runs.
+    /// The task in which the work runs.
     enum Runner: Sendable {
         /// The work runs in a new task, so that each caller can stop waiting at once. Work that must not run twice
         /// needs this case.
@@ -75,7 +75,8 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let place = state.withLock { state -> (group: UInt64, isNew: Bool)? in
-                    // The cancellation handler may have run before the caller was registered.
+                    // If the caller was cancelled before it was registered, the cancellation handler may already have
+                    // run, without effect.
                     if Task.isCancelled { return nil }
                     state.callers[caller] = continuation
                     return state.table.join(key, as: caller)

@@ -21,7 +21,7 @@ struct SharingTable<Key: Hashable & Sendable>: Sendable {
     private struct Group: Sendable {
         var key: Key
         var callers: Set<CallerID> = []
-        /// Whether a caller runs the work.
+        /// Whether one of the callers runs the work in its task. Otherwise, the work runs in a separate task.
         var hasRunner: Bool
 
         var isWanted: Bool { hasRunner || !callers.isEmpty }
@@ -37,9 +37,9 @@ struct SharingTable<Key: Hashable & Sendable>: Sendable {
     /// The number of callers that wait for or run work.
     var callerCount: Int { places.count + runnerCount }
 
-    /// Adds a caller.
+    /// Adds a caller to the group that waits for the work with this key. Creates the group if necessary.
     ///
-    /// - Returns: The group, and whether it is new, so that its work must be started.
+    /// - Returns: The group, and whether it is new. The work of a new group must then be started.
     mutating func join(_ key: Key, as caller: CallerID) -> (group: GroupID, isNew: Bool) {
         let known = open[key]
         let group = known ?? makeGroup(key, hasRunner: false)

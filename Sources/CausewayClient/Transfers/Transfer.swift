@@ -98,7 +98,7 @@ final class Transfer: NSObject, URLSessionDataDelegate, URLSessionDownloadDelega
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
     ) {
-        // The session removes the file when this method returns.
+        // The session removes the downloaded file when this method returns, so move the file first.
         let kept = location.deletingLastPathComponent().appendingPathComponent("causeway-client-\(UUID().uuidString)")
         let file = Result { () throws -> URL in
             try FileManager.default.moveItem(at: location, to: kept)

@@ -17,7 +17,7 @@ final class CodingEngine {
         var output: Data
         /// Whether the output filled its buffer, so that the decoder may have more output without more input.
         var isFull: Bool
-        /// Whether a member, stream or frame ended.
+        /// Whether the decoder reached the end of a gzip member, a zlib or brotli stream, or a zstd frame.
         var hasEnded: Bool
         /// The damage to the input, in words; `nil` if there is none.
         var problem: String?

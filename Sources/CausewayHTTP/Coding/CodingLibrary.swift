@@ -18,7 +18,8 @@ enum CodingLibrary: Sendable {
     /// Loads the library once per process. Returns an error message with the package to install, or `nil` if the library is loaded.
     var problem: String? { cw_coding_load(number).map { String(cString: $0) } }
 
-    /// Tries to load a library with another name. Returns the error message, or `nil` on success.
+    /// Tries to load the library from another file than its usual one, and keeps nothing for later use. For tests.
+    /// Returns the error message, or `nil` on success.
     func probe(_ name: String) -> String? {
         var message = [CChar](repeating: 0, count: 512)
         if cw_coding_probe(number, name, &message, message.count) { return nil }

@@ -5,8 +5,8 @@ internal import FoundationEssentials
 
 /// A transport that sends its first content as early data, before it is established (RFC 8446 §2.3).
 ///
-/// Everything else waits for the end of the handshake: later requests, because an attacker could replay them, and
-/// received content, because the connection's properties are only known then.
+/// Later content is sent after the handshake, because an attacker could replay early data. Received content is also
+/// delivered after the handshake. Only then are the connection's properties known, which are reported with a response.
 final class EarlyTransport: HTTPTransport {
     private enum Phase {
         /// Nothing has been sent. The first content is sent as early data.
@@ -106,7 +106,7 @@ final class EarlyTransport: HTTPTransport {
             if case .established = state.phase { return (true, nil) }
             return (false, state.receive.take())
         }
-        // A handshake that still runs is aborted, because completing it would be useless.
+        // If the handshake still runs, abort it: a connection that is closed does not need it.
         base.close(isInterrupted: isInterrupted || !wasEstablished)
         pending?.completion(HTTPArrival(error: .posix(.ECANCELED)))
     }

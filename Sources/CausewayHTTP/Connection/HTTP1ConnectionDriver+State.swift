@@ -85,7 +85,8 @@ extension HTTP1ConnectionDriver.State {
 
     /// - Parameter forwarder: Prepares the request for a forwarding proxy; `nil` if there is no such proxy.
     mutating func begin(_ next: HTTPExchange, _ forwarder: RequestForwarder?, at now: Duration) {
-        // The peer may have closed the connection after the pool chose it.
+        // The peer may have closed the connection after the pool chose it. The request is then reported as not started,
+        // so that it can be sent on another connection.
         guard isOpen, exchange == nil, machine.isIdle else {
             actions.append(.interrupt(next, .notStarted, .noResponse(error)))
             return
@@ -157,7 +158,7 @@ extension HTTP1ConnectionDriver.State {
             handle(event)
         }
         guard isOpen else { return }
-        // An interim response with status 100 may have released a held request body.
+        // A response with status 100 may have arrived, for which the request body waited. Send the body now.
         flush()
         pull()
         if !isReceiving, exchange == nil || room > 0 {
@@ -225,8 +226,8 @@ extension HTTP1ConnectionDriver.State {
         actions.append(whole ?? .finish(ended, trailers))
     }
 
-    /// If the whole response arrived in one piece, replaces the actions that would report its head and content with a
-    /// single action.
+    /// If the whole response arrived in one piece, removes the actions that would report its head and its content.
+    /// Returns one action that reports both; otherwise `nil`.
     private mutating func takeWhole(of exchange: HTTPExchange) -> HTTP1ConnectionDriver.Action? {
         var (content, index) = (Data?.none, actions.count - 1)
         if index > 0, case .deliver(_, let piece) = actions[index] { (content, index) = (piece, index - 1) }

@@ -8,8 +8,9 @@ internal import FoundationEssentials
 
 /// Moves bytes between a transport and an ``HTTP1Client``.
 ///
-/// State changes happen under one lock. The resulting actions are performed in order, by one thread at a time, without the lock. A
-/// completion that is called from within an action therefore does not recurse.
+/// State changes happen under one lock. The resulting actions are performed in order, by one thread at a time, without
+/// the lock. If an action calls a completion, the actions that the completion causes are only queued. They follow
+/// later, so completions do not recurse.
 final class HTTP1ConnectionDriver: HTTPConnection {
     /// The number of unsent bytes at which the driver stops requesting content from the source.
     static let outputLimit = 64 << 10
@@ -24,7 +25,7 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         case respond(HTTPExchange, HTTPResponseHead)
         case deliver(HTTPExchange, Data)
         case finish(HTTPExchange, FieldSection)
-        /// Report a response that arrived in one piece.
+        /// Deliver the head, content and end of a response together, because the response arrived in one piece.
         case complete(HTTPExchange, HTTPResponseHead, Data?)
         /// Hand over the transport to the request's observer, together with the bytes that follow the response head.
         case handOver(HTTPExchange, HTTPResponseHead, Data)
@@ -194,7 +195,7 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         }
     }
 
-    /// Sends a held body if the timeout for status 100 has passed.
+    /// Sends a request body that waits for status 100 (`Expect: 100-continue`), if it has waited for the maximum time.
     private func advance() {
         let now = clock.now
         transition { state in

@@ -7,8 +7,8 @@ internal import FoundationEssentials
 extension HTTP2ConnectionDriver.State {
     // MARK: Transport
 
-    /// Handles a transport failure. If a receive is pending, the receive's result ends the input instead, so that
-    /// content received before the failure is delivered first.
+    /// Handles a transport failure. If a receive is pending, only stores the failure: the input then ends with the
+    /// result of that receive, so that content received before the failure is delivered first.
     mutating func lost(_ failure: NWError, at now: Duration) {
         link.error = link.error ?? failure
         guard isOpen, !link.isReceiving else { return }
@@ -174,7 +174,8 @@ extension HTTP2ConnectionDriver.State {
         }
         lost = []
         guard link.isClosing else { return }
-        // Content without a reader must not keep the driver alive.
+        // The readers of the remaining streams have not taken all content. Fail their exchanges: an exchange and this
+        // connection refer to each other, and would otherwise stay in memory if the reader never continued.
         for (id, stream) in streams {
             actions.append(.failExchange(stream.exchange, .closed))
             remove(id)

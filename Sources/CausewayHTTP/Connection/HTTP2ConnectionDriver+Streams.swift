@@ -66,7 +66,8 @@ extension HTTP2ConnectionDriver.State {
         pump(at: now)
     }
 
-    /// Requests content from the sources of streams with short queues.
+    /// Requests more content from a stream's content source if fewer than ``HTTP2ConnectionDriver/outputLimit`` bytes
+    /// of the stream's content are unsent.
     mutating func pull() {
         for id in uploads {
             guard let upload = streams[id]?.upload, upload.isReady, let source = upload.source,
@@ -213,8 +214,8 @@ extension HTTP2ConnectionDriver.State {
         }
     }
 
-    /// If the whole response arrived in one piece, replaces the actions that would report its head and content with a
-    /// single action.
+    /// If the whole response arrived in one piece, removes the actions that would report its head and its content.
+    /// Returns one action that reports both; otherwise `nil`.
     private mutating func takeWhole(of exchange: HTTPExchange) -> HTTP2ConnectionDriver.Action? {
         var (content, index) = (Data?.none, actions.count - 1)
         if index > 0, case .deliver(let receiver, let piece) = actions[index], receiver === exchange {

@@ -27,7 +27,7 @@ final class HTTP2ConnectionDriver: HTTPConnection {
         case respond(HTTPExchange, HTTPResponseHead)
         case deliver(HTTPExchange, Data)
         case finish(HTTPExchange, FieldSection)
-        /// Report a response that arrived in one piece.
+        /// Deliver the head, content and end of a response together, because the response arrived in one piece.
         case complete(HTTPExchange, HTTPResponseHead, Data?)
         case interrupt(HTTPExchange, RetryOccasion, HTTPFailure)
         case failExchange(HTTPExchange, HTTPFailure)
@@ -50,7 +50,8 @@ final class HTTP2ConnectionDriver: HTTPConnection {
         var ids: [UInt64: HTTP2StreamID] = [:]
         /// The streams whose request content is not completely sent.
         var uploads: [HTTP2StreamID] = []
-        /// Streams interrupted by the connection's end. They end when the reason is known.
+        /// Streams that the connection's end interrupted. How their exchanges end depends on why the connection ended,
+        /// which the state machine reports later.
         var lost: [HTTP2StreamID] = []
         var link = Link()
         var line = ActionLine<Action>(keepsStorage: true)

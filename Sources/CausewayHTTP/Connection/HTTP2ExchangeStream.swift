@@ -57,7 +57,7 @@ struct HTTP2ExchangeStream {
 
     private mutating func hold(_ content: ArraySlice<UInt8>) {
         heldCount += content.count
-        // Small chunks share an element, so that single bytes do not cost one allocation each.
+        // Append a small chunk to the last buffer, so that the peer cannot cause one allocation per byte.
         if let last = held.last, last.count + content.count <= Self.gatheredLength {
             held[held.count - 1].append(contentsOf: content)
         } else {

@@ -4,13 +4,15 @@ internal import CausewayWire
 
 /// A connection of an engine, for any HTTP version. All methods may be called from any thread.
 protocol HTTPConnection: AnyObject, Sendable {
-    /// Starts reading. The transport is established, or sends early data. The first exchanges may precede this call.
+    /// Starts reading. Call this when the transport is established or has begun to send early data. ``perform(_:)`` may
+    /// be called earlier.
     func open()
     /// Handles a transport failure.
     func transportFailed(_ error: NWError)
-    /// Sends a request and delivers its response. The end of the exchange is reported with either
-    /// ``HTTPConnectionObserver/finished(_:isReusable:_:)`` or ``HTTPConnectionObserver/closed(_:)``. If the connection has already
-    /// reported that it is closed, only ``HTTPConnectionObserver/interrupted(_:_:_:)`` follows.
+    /// Sends a request and delivers its response. When the exchange has ended, the connection calls
+    /// ``HTTPConnectionObserver/finished(_:isReusable:_:)``, or ``HTTPConnectionObserver/closed(_:)`` if the connection
+    /// has ended too. If the connection was already reported as closed before this call, the request is not sent, and
+    /// the connection only calls ``HTTPConnectionObserver/interrupted(_:_:_:)``.
     func perform(_ exchange: HTTPExchange)
     /// Resumes reading after ``HTTPExchange/room()`` was 0.
     func readerHasRoom(_ exchange: HTTPExchange)
@@ -30,7 +32,7 @@ protocol HTTPConnection: AnyObject, Sendable {
 protocol HTTPConnectionObserver: AnyObject, Sendable {
     /// The current time, for timeouts.
     var now: Duration { get }
-    /// Reports that there is no usable path for a connection attempt. The attempt continues when there is one.
+    /// Reports that there is no usable path for a connection attempt. The attempt continues when a path becomes usable.
     func waits(_ id: PoolConnectionID, _ reason: NWError)
     func connected(_ id: PoolConnectionID, _ connection: any HTTPConnection, _ facts: PoolConnectionFacts)
     /// Reports a connection whose transport is not established yet. If all requests that wait for this connection may

@@ -124,7 +124,7 @@ final class HTTPConnectionAttempt: Sendable {
     }
 
     private func becameReady(_ facts: HTTPTransportFacts) {
-        // An alternative must speak the advertised protocol (RFC 7838 §2.1).
+        // The server must speak the protocol that the origin advertised for this alternative service (RFC 7838 §2.1).
         if let alternative, facts.applicationProtocol != alternative.protocolName {
             return failed(.posix(.EPROTONOSUPPORT))
         }
@@ -145,13 +145,14 @@ final class HTTPConnectionAttempt: Sendable {
             return true
         }
         guard isFirst else { return }
-        // The first requests follow at once, so that they are sent together with the HTTP/2 preface.
+        // Report the connection before `open()`, which sends the HTTP/2 preface. The first requests are then sent
+        // together with the preface.
         observer.connected(id, connection, Self.facts(isHTTP2: isHTTP2))
         connection.open()
     }
 
-    /// Continues with a connection that has sent early data. If the server chose another protocol, it has not accepted
-    /// the early data, and the attempt fails.
+    /// Continues with a connection that has sent early data. The early data was written for one protocol, HTTP/1.1 or
+    /// HTTP/2. If the server chose the other one, it has not accepted the early data, and the attempt fails.
     private func establish(
         _ connection: any HTTPConnection, _ early: EarlyTransport, _ details: HTTPConnectionDetails
     ) {

@@ -35,10 +35,11 @@ final class HTTPExchange: Sendable {
 
     struct State {
         var phase = Phase.waiting
-        /// The observer; `nil` after it received the end.
+        /// The request's observer; `nil` once the request's end is reported.
         var observer: (any HTTPResponseObserver)?
         var isDelivering = false
-        /// The failure, if the request ended while an event was being delivered.
+        /// The failure of a request that ended while its observer handled an event. The failure is reported when the
+        /// observer returns.
         var failure: HTTPFailure?
         var attempt = Attempt()
         var reading = ResponseReading()

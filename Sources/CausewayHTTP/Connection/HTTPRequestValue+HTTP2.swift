@@ -32,7 +32,8 @@ extension HTTPRequestValue {
 }
 
 extension HTTPExchange {
-    /// The urgency of the current priority (RFC 9218 §4.1). Level 7 remains for background requests.
+    /// The urgency for the current priority, 0 to 6 (RFC 9218 §4.1). Urgency 7, which is meant for background requests,
+    /// is not used.
     var urgency: UInt8 {
         // A priority of NaN counts as 0. The pool of connections treats it in the same way.
         let priority = priority

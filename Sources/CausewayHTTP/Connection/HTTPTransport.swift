@@ -3,7 +3,8 @@ internal import CausewayHTTPProtocols
 package import CausewayTypes
 package import FoundationEssentials
 
-/// The byte stream under a connection. Callbacks may run on any thread, even before the method that received them returns.
+/// The byte stream under a connection. Callbacks may run on any thread. A method's callback may run before the method
+/// returns.
 protocol HTTPTransport: Sendable {
     /// The ALPN protocol (RFC 7301) for which the transport can send early data. Empty for early data without ALPN;
     /// `nil` if the transport cannot send early data.
@@ -16,7 +17,7 @@ protocol HTTPTransport: Sendable {
     func start(_ report: @escaping @Sendable (HTTPTransportEvent) -> Void)
     /// Receives at least one byte. Calls the completion exactly once; on a closed transport, with the error `ECANCELED`.
     func receive(atMost limit: Int, _ completion: @escaping @Sendable (HTTPArrival) -> Void)
-    /// Sends bytes. Calls the completion when the transport has processed them.
+    /// Sends bytes. Calls the completion when the kernel has accepted the bytes, or with the error.
     func send(_ content: Data, _ completion: @escaping @Sendable (NWError?) -> Void)
     /// Ends the sending direction after all content. Calls the completion when the transport has done so.
     func sendEnd(_ completion: @escaping @Sendable (NWError?) -> Void)

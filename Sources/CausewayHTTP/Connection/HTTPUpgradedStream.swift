@@ -69,7 +69,7 @@ package final class HTTPUpgradedStream: Sendable {
         if let reader { reader(result ?? arrival) }
     }
 
-    /// Sends bytes. Calls the completion when the transport has processed them.
+    /// Sends bytes. Calls the completion when the kernel has accepted the bytes, or with the error.
     package func send(_ content: Data, _ completion: @escaping @Sendable (NWError?) -> Void) {
         transport.send(content, completion)
     }

@@ -52,7 +52,7 @@ extension HTTPResponseHead {
 
 extension HTTPRequestValue {
     /// The request target for a proxy (RFC 9112 §3.2.2, §3.2.4). If ``target`` is neither a path nor `*`, the result is
-    /// empty, which cannot be sent.
+    /// empty, and sending the request fails.
     package var absoluteForm: String {
         let origin = "http://\(hostField)"
         return target.hasPrefix("/") ? origin + target : target == "*" ? origin : ""

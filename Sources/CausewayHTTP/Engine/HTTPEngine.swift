@@ -60,8 +60,8 @@ package final class HTTPEngine: Sendable {
     /// The number of connections, including those that are being established.
     package var connectionCount: Int { core.connectionCount }
 
-    /// Calls a closure that resumes a task. On an event loop's thread, calls it after the current batch of events; on
-    /// other threads, at once.
+    /// Calls a closure that resumes a task. On an event loop's thread, calls it after the loop has handled all events
+    /// that it received together, because the resumed task could preempt the loop. On other threads, calls it at once.
     package static func resumeTask(_ body: @escaping @Sendable () -> Void) { OffLoopTask.resume(body) }
 
     /// Closes all connections. Requests in progress and later requests fail with ``HTTPFailure/closed``.
@@ -69,9 +69,9 @@ package final class HTTPEngine: Sendable {
 
     /// Sends a request and reports its events to an observer. The engine retains the observer until the request ends.
     ///
-    /// - Parameter prepare: Receives the handle before the request starts. Events can arrive before this method
-    ///   returns, so an observer that must be able to stop reading needs the handle earlier. The closure must not
-    ///   cancel the request.
+    /// - Parameter prepare: Receives the handle before the request starts. An observer that stops reading needs the
+    ///   handle for the first event, which can arrive before this method returns. The closure must not cancel the
+    ///   request.
     @discardableResult
     package func start(
         _ request: HTTPRequestValue, body: HTTPRequestBody = .none, observer: any HTTPResponseObserver,

@@ -7,8 +7,8 @@ internal import CausewayWire
 
 /// Drives a ``ConnectionPool``: performs the pool's actions, and reports connection events to the pool.
 ///
-/// State changes happen under one lock. The resulting actions are performed in order, by one thread at a time, without the lock. A
-/// connection is therefore never closed before it is opened.
+/// State changes happen under one lock. The resulting actions are performed in order, by one thread at a time, without
+/// the lock. Because of this order, a connection is never closed before it is opened.
 final class HTTPEngineCore: Sendable {
     enum Action: Sendable {
         case pool(PoolAction)
@@ -198,7 +198,7 @@ final class HTTPEngineCore: Sendable {
     private func assign(_ request: UInt64, _ id: PoolConnectionID, isReused: Bool) {
         let (exchange, connection) = state.withLock { state in (state.exchanges[request], state.connections[id]) }
         guard let connection else {
-            // The connection was closed after the pool chose it.
+            // The connection was closed after the pool chose it. The request was not sent, so it can be retried.
             if let exchange, exchange.attach(nil, isReused: isReused) {
                 interrupted(exchange, .notStarted, .noResponse(nil))
             }
@@ -226,8 +226,8 @@ final class HTTPEngineCore: Sendable {
         clock.schedule(after: max(.zero, due - now)) { [weak self] in self?.advance(due) }
     }
 
-    /// Ends exchanges whose time limit has passed, advances the pool, and sets the next timer. An additional call by a replaced timer is
-    /// harmless.
+    /// Ends exchanges whose time limit has passed, advances the pool, and sets the next timer. An earlier timer
+    /// replaces a later one, but the later one is not cancelled and also calls this method. That call is harmless.
     private func advance(_ due: Duration) {
         let now = clock.now
         let exchanges = state.withLock { state in

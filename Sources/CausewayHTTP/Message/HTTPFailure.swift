@@ -32,7 +32,7 @@ package enum HTTPFailure: Error, Sendable {
     /// The engine was shut down.
     case closed
 
-    /// Creates a request failure from its connection's failure.
+    /// Creates a request's failure from the failure of the HTTP/1.1 connection and of its transport.
     init(_ failure: HTTP1Failure?, _ transport: NWError?) {
         switch failure {
         case nil, .endedWithoutResponse: self = .noResponse(transport)

@@ -20,7 +20,7 @@ package enum HTTPBodyPiece: Sendable {
 
 /// Produces one request's content.
 package protocol HTTPBodySource: AnyObject, Sendable {
-    /// Delivers the next chunk. The next call follows when the transport has processed most of the earlier chunks.
+    /// Delivers the next chunk. The connection calls this again when less than 64 KiB of the earlier content is unsent.
     func next(_ completion: @escaping @Sendable (HTTPBodyPiece) -> Void)
     /// Stops the source, because the rest of the content is not needed.
     func stop()

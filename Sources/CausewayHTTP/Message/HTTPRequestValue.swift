@@ -15,7 +15,7 @@ package struct HTTPRequestValue: Sendable {
     /// Whether the request asks the server to switch the protocol (RFC 9110 §7.8). The fields then contain `Upgrade` and `Connection`, and
     /// the request uses HTTP/1.1. If the server accepts, ``HTTPResponseObserver/upgraded(_:_:_:)`` hands over the connection.
     package var isUpgrade = false
-    /// The required route for a request that repeats an earlier request.
+    /// The connections that may carry this request if it repeats an earlier request.
     package var route = RetryDecision.Route.any
     /// Ties the request to authenticated connections; `nil` for shared connections.
     package var binding: ConnectionBinding?

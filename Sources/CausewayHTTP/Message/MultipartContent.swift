@@ -37,7 +37,7 @@ extension MultipartFailure: CustomStringConvertible {
 /// The length must be known before the first byte is sent, so it is calculated from the file sizes when the files were
 /// appended.
 package struct MultipartContent: Sendable {
-    /// A part of the content, in the order in which it is sent.
+    /// A piece of the content. The pieces are sent one after another.
     package enum Piece: Sendable {
         case bytes(Data)
         /// A file, and its size in bytes when it was appended.
@@ -71,7 +71,7 @@ package struct MultipartContent: Sendable {
         }
     }
 
-    /// Appends a regular file's content. Blocks while the file system looks it up.
+    /// Appends a regular file's content. The call blocks while it opens the file and reads its size.
     package mutating func append(file path: String) throws(MultipartFailure) {
         let file = try FormFile(path)
         let count = try file.count()

@@ -54,7 +54,8 @@ package struct AlternativeServices: Sendable {
         if origins.count > Self.maximumCount { forget(at: now) }
     }
 
-    /// Removes expired alternatives, and an eighth of the origins if there are still too many.
+    /// Removes expired alternatives. If more than ``maximumCount`` origins remain, also removes the origins whose
+    /// alternatives expire first: one eighth of ``maximumCount``.
     private mutating func forget(at now: Int) {
         for (origin, known) in origins {
             let fresh = known.filter { $0.expires > now }
@@ -67,7 +68,7 @@ package struct AlternativeServices: Sendable {
         }
     }
 
-    /// Returns an origin's preferred alternative: fresh, with one of these protocols, and without a recent failure;
+    /// Returns an origin's preferred alternative: fresh, with a protocol in `protocols`, and without a recent failure;
     /// `nil` to use the origin itself. HTTP/2 at the origin's own host and port is not an alternative.
     package func alternative(for origin: HTTPOrigin, protocols: Set<String> = ["h2"], at now: Int)
         -> AlternativeService?
@@ -98,7 +99,8 @@ package struct AlternativeServices: Sendable {
         change(service, of: origin) { known in (known.brokenUntil, known.failureCount) = (0, 0) }
     }
 
-    /// Removes an origin's alternatives after status 421: one of them is not authoritative for the origin (RFC 7838 §6).
+    /// Removes all of an origin's alternatives after status 421. The status means that the server of an alternative is
+    /// not authoritative for the origin (RFC 7838 §6).
     package mutating func misdirected(_ origin: HTTPOrigin) { origins[origin] = nil }
 
     /// Removes alternatives that are valid only for the previous network (RFC 7838 §2.2), and resets the failures of

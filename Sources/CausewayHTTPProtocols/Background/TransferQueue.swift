@@ -57,7 +57,7 @@ package struct TransferQueue: Sendable {
     /// Removes a finished transfer.
     package mutating func remove(_ id: ID) { entries[id] = nil }
 
-    /// Suspends or resumes a transfer. A suspended transfer occupies no slot.
+    /// Suspends or resumes a transfer. A suspended transfer does not count towards the limit of running transfers.
     package mutating func setSuspended(_ isSuspended: Bool, _ id: ID) { entries[id]?.isSuspended = isSuspended }
 
     /// Records that an attempt failed for a transient reason.

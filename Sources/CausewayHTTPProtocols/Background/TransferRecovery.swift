@@ -52,8 +52,8 @@ package enum TransferRecovery: Equatable, Sendable {
         case .created, .begun:
             let size = facts.size ?? 0
             let usable = facts.isSameBoot ? size : min(size, max(facts.durable, 0))
-            // A range must start at an existing byte (RFC 9110 §14.1.2). If the stored content may be complete, its
-            // final byte is requested again.
+            // A range must start at an existing byte (RFC 9110 §14.1.2). If the stored content may be complete, a range
+            // after it could be invalid, so the range starts at the last stored byte.
             let offset = facts.total.map { usable < $0 ? usable : $0 - 1 } ?? usable - 1
             let isFitting = usable <= facts.total ?? .max
             self = facts.hasValidator && isFitting && offset > 0 ? .resume(from: offset) : .startOver

@@ -1,4 +1,5 @@
-/// A checksum against accidental damage to stored responses. It does not detect tampering: cache files belong to their user.
+/// A checksum against accidental damage to stored responses. It does not detect intended changes: the user owns the
+/// cache files, and may change them and their checksums.
 package struct CacheChecksum: Sendable {
     private var state: UInt64 = 0x9E37_79B9_7F4A_7C15
 
@@ -29,7 +30,8 @@ package struct CacheChecksum: Sendable {
         mix(rest)
     }
 
-    /// Each step is reversible, so two inputs that differ in one word never have the same checksum.
+    /// For each word, this function maps different states to different states. For each state, it maps different words
+    /// to different states. So two inputs that differ in one word never have the same checksum.
     private mutating func mix(_ word: UInt64) {
         state = (state ^ word) &* 0xFF51_AFD7_ED55_8CCD
         state ^= state >> 32

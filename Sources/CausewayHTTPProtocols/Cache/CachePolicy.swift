@@ -80,8 +80,8 @@ package enum CachePolicy {
         let decision = mustValidate ? .validate : use(request, directives, stored, at: now)
         switch decision {
         case .validate where isLocalOnly: return .refuse
-        // Validation needs a validator. Requests with a range, and partial responses, are not validated: `Range` and
-        // `If-None-Match` would be two conditions in one request.
+        // Validation needs a validator. A request with a range, and a request for which only a partial response is
+        // stored, are sent unchanged. Otherwise the server would have to apply both `Range` and `If-None-Match`.
         case .validate where !stored.hasValidator || stored.part != nil || request.contains("Range"): return .forward
         case .reuseAndValidate where isLocalOnly || !stored.hasValidator: return .reuse
         default: return decision
@@ -130,8 +130,9 @@ package enum CachePolicy {
         return stored.staleness(at: now) <= limit
     }
 
-    /// Returns whether a stored response without a validator may replace an error (RFC 5861 §4): it is complete, and
-    /// the request has no range and no condition. When the error occurs, ``permitsStaleAfterError(_:_:at:)`` decides.
+    /// Returns whether a stored response without a validator can replace a later error (RFC 5861 §4). The response must
+    /// be complete, and the request must have no range and no condition. If the error occurs,
+    /// ``permitsStaleAfterError(_:_:at:)`` checks whether the response is too old.
     package static func mayReplaceError(_ request: FieldSection, _ stored: StoredResponse) -> Bool {
         !stored.hasValidator && stored.part == nil && !request.contains("Range") && !hasOwnCondition(request)
     }

@@ -1,7 +1,8 @@
 package import CausewayWire
 
 extension CacheRecord {
-    /// Returns the file's head; `nil` if it would exceed the limits.
+    /// Returns the head of the response's file; `nil` if the head would have too many fields (``maximumFields``) or be
+    /// too long (``maximumCount``).
     package func serialized() -> [UInt8]? {
         guard stored.fields.count <= Self.maximumFields, stored.selecting.count <= Self.maximumFields else {
             return nil

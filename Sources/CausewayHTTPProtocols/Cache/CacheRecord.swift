@@ -1,6 +1,6 @@
 /// The head of a stored response's file: everything except the content, which follows it.
 ///
-/// All numbers are in network byte order.
+/// The head consists of a prefix and the values of this type's properties. All numbers are in network byte order.
 /// ```
 /// 0   8 bytes   "CWCACHE1"
 /// 8   4 bytes   number of bytes of the values
@@ -38,13 +38,13 @@ package struct CacheRecord: Equatable, Sendable {
     package var version: String
     package var traits: Traits
     package var stored: StoredResponse
-    /// The program's data, in a format chosen by the caller.
+    /// Data that the program attached to the response. Its format is not defined here.
     package var attachment: [UInt8]
     package var content: Content
 
     static let magic = Array("CWCACHE1".utf8)
     static let prefixCount = 20
-    /// The maximum length of the values in bytes.
+    /// The maximum length in bytes of all values in the head together.
     package static let maximumCount = 1 << 20
     /// The maximum number of response fields, and of request fields that selected the response.
     static let maximumFields = 4_096

@@ -5,7 +5,8 @@ extension StoredResponse {
     ///
     /// - Parameters:
     ///   - request: The request fields.
-    ///   - count: The content length in bytes. If `Content-Range` states more bytes, this number applies.
+    ///   - count: The received content's length in bytes. If `Content-Range` states a longer range, only the first
+    ///     `count` bytes of that range are recorded.
     /// - Returns: `false` if the response is partial and its part is unknown.
     package mutating func notePart(of request: FieldSection, count: Int) -> Bool {
         guard status == 206 else { return true }
@@ -32,7 +33,8 @@ extension StoredResponse {
         if text == part.request { return 0..<part.positions.count }
         guard let wanted = ranges[0].positions(in: part.length) else { return nil }
         let (start, end) = (part.positions.lowerBound, part.positions.upperBound)
-        // For a range with an open end, the server may send less than requested (RFC 9110 §15.3.7).
+        // If the requested range has no end, the stored part need not reach the end of the representation: a server may
+        // also send less than such a range (RFC 9110 §15.3.7).
         let isOpen = if case .from(_, nil) = ranges[0] { true } else { false }
         guard wanted.lowerBound >= start, wanted.lowerBound < end, isOpen || wanted.upperBound <= end else {
             return nil

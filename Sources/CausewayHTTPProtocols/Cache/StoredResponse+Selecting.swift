@@ -6,8 +6,8 @@ extension StoredResponse {
     ///
     /// - Parameters:
     ///   - request: The request fields.
-    ///   - isLenient: Whether a field missing from the request matches every value. A program needs this to look up a
-    ///     response without the fields that a session adds.
+    ///   - isLenient: Whether a field missing from the request matches every value. A program that looks up a response
+    ///     may pass a request without the fields that a session added to the sent request.
     package func isSelected(by request: FieldSection, isLenient: Bool = false) -> Bool {
         selecting.isEmpty
             || selecting.allSatisfy { field in
@@ -53,7 +53,7 @@ extension StoredResponse.Selecting {
     private static let secrets = ["authorization", "cookie", "proxy-authorization"]
 
     /// Returns the selecting fields: those listed in `Vary` (RFC 9110 §12.5.5), and `Authorization`. A private cache
-    /// may ignore `Authorization` (RFC 9111 §3.5), but a program can act for several users.
+    /// may ignore `Authorization` (RFC 9111 §3.5). It is included here because one program can act for several users.
     static func fields(of request: FieldSection, selectedBy response: FieldSection) -> [StoredResponse.Selecting] {
         guard response.contains("Vary") || request.contains("Authorization") else { return [] }
         var names = response.elements(of: "Vary").map { URIBytes.lowercased($0) }

@@ -83,7 +83,7 @@ package struct StoredResponse: Sendable, Equatable {
         }
     }
 
-    /// The content of a partial response: the representation's bytes at these positions.
+    /// The content of a partial response: the bytes of the representation at ``positions``.
     package struct Part: Equatable, Sendable {
         package var positions: Range<Int>
         /// The full representation length in bytes.

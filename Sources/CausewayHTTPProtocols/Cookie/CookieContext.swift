@@ -55,7 +55,8 @@ package struct CookieContext: Equatable, Sendable {
 
     /// Returns whether the host is `domain` or one of its subdomains (RFC 6265bis §5.1.3). An IP address has no subdomains.
     package func matches(domain: String) -> Bool {
-        // Compare bytes: as a character, a dot before a combining mark is not equal to a dot.
+        // Compare bytes. In a comparison of characters, a dot and a combining mark after it form one character, which
+        // is not equal to a dot.
         let (mine, other) = (host.utf8, domain.utf8)
         guard mine.count > other.count else { return mine.elementsEqual(other) }
         let rest = mine.suffix(other.count + 1)

@@ -4,17 +4,19 @@ extension SetCookie {
     /// Splits several `Set-Cookie` values joined with commas, for example in a field dictionary.
     ///
     /// RFC 9110 §5.3 forbids joining them, because dates also contain commas. A comma separates fields if a name and an
-    /// equals sign follow it. Programs also separate fields with line ends, with or without a comma; a field received
-    /// from the network contains no line ends.
+    /// equals sign follow it. A line end separates fields under the same condition, because some programs join fields
+    /// with line ends. A field received from the network contains no line ends.
     package static func split(combined value: [UInt8]) -> [ArraySlice<UInt8>] {
         var fields: [ArraySlice<UInt8>] = []
         var start = 0
         var text: UInt8?
-        // Each run of whitespace is searched only once, so that long runs cost no more than other bytes.
+        // Whether the current run of whitespace and line ends was already searched for a name. Each run is searched
+        // only once, so the time does not grow with the square of its length.
         var isChecked = false
         for (index, byte) in value.enumerated() where !HTTPCharacters.isSpace(byte) {
             if isLineEnd(byte) {
-                // After a semicolon, an attribute of the same field follows.
+                // After a semicolon, the next name belongs to an attribute of the same field, so no new field begins
+                // here.
                 guard !isChecked, text != UInt8(ascii: ";") else { continue }
                 isChecked = true
             } else {

@@ -102,7 +102,7 @@ package struct SetCookie: Equatable, Sendable {
         let digits = isNegative ? value.dropFirst() : value
         guard !digits.isEmpty, digits.allSatisfy(URIBytes.isDigit) else { return nil }
         if isNegative { return 0 }
-        // Large values are limited later. This bound prevents overflow.
+        // This bound only prevents overflow. The cookie store later reduces long lifetimes to its maximum.
         return digits.reduce(Int64(0)) { min($0 * 10 + Int64($1 - 0x30), 1 << 40) }
     }
 

@@ -37,7 +37,8 @@ package struct CurlCommand: Sendable {
     package func text(showsSecrets: Bool) -> String {
         var words = ["curl"]
         words += methodWords
-        // curl treats brackets and braces in a URL as a pattern, and removes dot segments by default.
+        // By default, curl treats brackets and braces in a URL as a pattern, and removes dot segments. These options
+        // prevent both.
         if target.utf8.contains(where: "[]{}".utf8.contains) { words.append("--globoff") }
         let pairs = zip(target.utf8, target.utf8.dropFirst())
         if pairs.contains(where: { $0 == UInt8(ascii: "/") && $1 == UInt8(ascii: ".") }) {
@@ -80,14 +81,15 @@ package struct CurlCommand: Sendable {
         case .file(let path): words += ["--data-binary", Self.quoted("@" + path)]
         case .standardInput: words += ["--data-binary", "@-"]
         case .bytes(let bytes):
-            // A terminal would not preserve control characters.
+            // Control characters do not survive when a command is pasted into a terminal. Such content must come
+            // through a pipe.
             guard let text = String(validating: bytes, as: UTF8.self),
                 !bytes.contains(where: { $0 < 0x20 || $0 == 0x7F })
             else {
                 words += ["--data-binary", "@-"]
                 return false
             }
-            // `--data-binary` treats text after `@` as a file name.
+            // `--data-binary` treats text after `@` as a file name, and `--data-raw` does not.
             words += [bytes.first == UInt8(ascii: "@") ? "--data-raw" : "--data-binary", Self.quoted(text)]
         }
         return true

@@ -6,7 +6,8 @@ package struct HTTP2Configuration: Sendable {
     package var settings: HTTP2Settings
     /// The maximum stream flow-control window in bytes. The initial size is in the settings.
     package var maximumStreamWindow = 4 << 20
-    /// The transport's round-trip time, if it is known and the transport ends at the peer itself.
+    /// The transport's round-trip time; `nil` if it is unknown, or if the transport ends at a proxy and not at the
+    /// peer.
     package var roundTrip: Duration?
     /// The connection flow-control window in bytes. It limits received content that the program has not consumed.
     package var connectionWindow = 16 << 20
@@ -19,9 +20,11 @@ package struct HTTP2Configuration: Sendable {
     package var maximumFieldCount = 1000
     /// The identifier of a client's first stream.
     package var firstStreamID: HTTP2StreamID = 1
-    /// The maximum number of resets, and of frames without effect, that the peer may send in a burst.
+    /// The maximum number of resets that the peer may send in a burst. The same number applies to frames that advance
+    /// no message, such as pings and empty frames.
     package var floodBurst = 1000
-    /// The maximum number of resets, and of frames without effect, that the peer may send per second in the long term.
+    /// The maximum number of resets that the peer may send per second in the long term. The same number applies to
+    /// frames that advance no message, such as pings and empty frames.
     package var floodRate = 33
 
     /// Creates the default configuration: initial stream windows of 1 MiB, field sections up to 64 KiB, 100 concurrent streams.

@@ -36,7 +36,7 @@ package struct HTTP2Connection: Sendable {
     package var isFinished: Bool { hasEnded && output.controlByteCount == 0 }
     /// Bytes of queued frames without content, which wait for ``nextOutput(atMost:)``.
     var controlByteCount: Int { output.controlByteCount }
-    /// Content bytes that the peer permits on all streams together.
+    /// Content bytes that this side may still send on all streams together.
     var sendWindow: Int { streams.sendWindow }
     /// Content bytes that the peer may still send on all streams together.
     var receiveWindow: Int { receiver.availableWindow }
@@ -97,8 +97,8 @@ extension HTTP2Connection {
         endIfDone()
     }
 
-    /// Queues content for a stream, which is sent as the peer's flow-control windows permit. ``Event/drained(_:)``
-    /// reports an empty queue.
+    /// Queues a stream's content. The content is sent when the peer's flow-control windows have space for it.
+    /// ``Event/drained(_:)`` reports an empty queue.
     package mutating func send(
         _ id: HTTP2StreamID, _ bytes: ByteChain, endsStream: Bool = false
     ) throws(HTTP2Refusal) {
@@ -120,17 +120,18 @@ extension HTTP2Connection {
     }
 
     /// Closes a server stream with a complete response and an incomplete request (RFC 9113 §8.1). Call ``settle(at:)``
-    /// afterwards.
+    /// afterwards, which starts the stream's timeout.
     ///
-    /// Further content is discarded. After ``HTTP2Configuration/drainTime`` the stream is reset with NO_ERROR. An
-    /// immediate reset is permitted, but a client that receives the reset together with the response may lose the
+    /// Further content is discarded. After ``HTTP2Configuration/drainTime`` the stream is reset with NO_ERROR. RFC 9113
+    /// permits an immediate reset. But if a client receives the reset together with the response, it may lose the
     /// response: curl 7.88 then reports an error.
     package mutating func discardRequest(_ id: HTTP2StreamID) {
         streams.discardRequest(id, &output)
         endIfDone()
     }
 
-    /// Starts the timeouts for newly draining streams. Call this after all other changes at a given time.
+    /// Starts the timeouts of streams that ``discardRequest(_:)`` has closed since the previous call. Call this with
+    /// the current time after all events at that time have been handled.
     package mutating func settle(at now: Duration) { streams.setDrainDeadlines(now + configuration.drainTime) }
 
     /// Changes a stream's priority. A client also notifies the server (RFC 9218 §7).
@@ -180,8 +181,8 @@ extension HTTP2Connection {
     /// Gives the peer credit on a stream for content that the program will not consume, so that the peer can send the
     /// rest of its message.
     ///
-    /// The bytes still occupy memory, so they count in the window of the connection until the owner reports them with
-    /// ``took(_:of:)``.
+    /// The content is still in memory. So its bytes count in the connection's window until ``took(_:of:)`` is called
+    /// for them.
     mutating func abandoned(_ count: Int, of id: HTTP2StreamID) {
         guard !life.hasEnded, count > 0 else { return }
         streams.credit(count, of: id, &output)
@@ -234,7 +235,7 @@ extension HTTP2Connection {
             let endsDiscarded = try receiver.began(piece, &streams, &output, at: now)
             endIfDone()
             if endsDiscarded { sendPing(HTTP2Pings.drainToken) }
-            // The end of the last stream can end the connection.
+            // This frame may have ended the last stream, and with it the connection. Then nothing is left to do.
             guard !life.hasEnded else { return }
         }
         receiver.received(piece, &streams, &output)
@@ -342,8 +343,9 @@ extension HTTP2Connection {
         endIfDone()
     }
 
-    /// Accepts no further streams, and ends the connection when all open streams are closed. A client can retry
-    /// requests that it sent in the meantime (RFC 9113 §6.8).
+    /// Accepts no further streams from the peer, and ends the connection when all open streams are closed. A server
+    /// ignores requests that the client sends before it receives the GOAWAY frame. The client can retry them (RFC 9113
+    /// §6.8).
     package mutating func finishAccepting() {
         life.finishAccepting(after: streams.lastPeerID, &output)
         endIfDone()

@@ -29,11 +29,11 @@ struct HTTP2ContentLength: Sendable {
         return received <= expected ?? .max
     }
 
-    /// Checks that the message may end now.
+    /// Throws an error if the received content is shorter than announced.
     func checkEnd() throws(HTTP2MalformedMessage) {
         guard permitsEnd else { throw HTTP2MalformedMessage("content shorter than announced") }
     }
 
-    /// Whether the message may end now.
+    /// Whether the received content is as long as announced, if a length was announced.
     var permitsEnd: Bool { isEmptyByDefinition || expected == nil || expected == received }
 }

@@ -14,7 +14,7 @@ struct HTTP2DrainingStreams: Sendable {
 
     mutating func append(_ id: HTTP2StreamID) { entries.append((id, nil)) }
 
-    /// Returns whether the stream was draining.
+    /// Removes a draining stream. Returns `false` if the stream was not draining.
     mutating func remove(_ id: HTTP2StreamID) -> Bool {
         guard let place = entries.firstIndex(where: { $0.id == id }) else { return false }
         entries.remove(at: place)

@@ -31,7 +31,7 @@ struct HTTP2FloodGuard: Sendable {
             return true
         }
 
-        /// Restores units for frames that the peer sends in response to this side's frames.
+        /// Returns units to the budget for frames that the peer sends only because of this side's frames.
         mutating func restore(_ count: Int) { left = min(burst, left + count) }
 
         private mutating func refill(at now: Duration) {

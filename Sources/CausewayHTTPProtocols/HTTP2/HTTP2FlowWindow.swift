@@ -21,7 +21,7 @@ struct HTTP2ReceiveWindow: Sendable {
     /// before the first byte.
     private var arrived: (count: Int, since: Duration)?
 
-    /// The parameters for window growth. `limit` is in bytes.
+    /// The parameters for window growth. `limit` is the maximum window size in bytes.
     struct Pace {
         let limit: Int
         let roundTrip: Duration

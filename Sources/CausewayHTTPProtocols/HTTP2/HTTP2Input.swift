@@ -17,8 +17,8 @@ struct HTTP2Input: Sendable {
     var isInsideBlock: Bool { assembly != nil }
     /// Whether all received frames and field blocks are complete.
     var isComplete: Bool { reader.isBetweenFrames && assembly == nil }
-    /// The maximum encoded field block length in bytes. Encoding adds almost nothing to the decoded fields, whose size
-    /// is also limited.
+    /// The maximum length of an encoded field block in bytes. It is taken from the limit for the decoded fields,
+    /// because the encoding adds almost nothing to the fields.
     private var maximumBlockCount: Int { max(decoder.limits.listSize, reader.maximumFrameSize) }
 
     // MARK: Limits

@@ -97,8 +97,9 @@ struct HTTP2Lifecycle: Sendable {
         peerGoAway = (last, code, debugData)
     }
 
-    /// Begins a graceful shutdown. A server still accepts the requests in flight, until the client acknowledges a PING
-    /// frame or the deadline passes: then call ``finishShutdown(after:_:)``.
+    /// Begins a graceful shutdown. A server still accepts requests in flight, until the client acknowledges a PING
+    /// frame or the deadline passes. At the earlier of these two times, the connection calls
+    /// ``finishShutdown(after:_:)``.
     mutating func shutDown(after lastID: HTTP2StreamID, until deadline: Duration, _ output: inout HTTP2Output) {
         guard role == .server, phase == .open, lastAcceptedID == nil else {
             return finishAccepting(after: lastID, &output)
@@ -126,9 +127,11 @@ struct HTTP2Lifecycle: Sendable {
         output.append(.goAway(lastStreamID: lastID, .noError))
     }
 
-    /// Answers a GOAWAY frame of the peer when no stream is left, unless this side has sent one.
+    /// Answers a GOAWAY frame of the peer when no stream is left. Does nothing if this side has already sent a GOAWAY
+    /// frame.
     ///
-    /// - Returns: The failure that the connection ends with.
+    /// - Returns: The error in the peer's GOAWAY frame, with which the connection ends; `nil` if the frame has no
+    ///   error, or if this method did nothing.
     func answerGoAway(after lastID: HTTP2StreamID, _ output: inout HTTP2Output) -> HTTP2ConnectionFailure? {
         guard lastAcceptedID == nil else { return nil }
         output.append(.goAway(lastStreamID: lastID, .noError))

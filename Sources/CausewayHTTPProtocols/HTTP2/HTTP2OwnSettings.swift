@@ -18,7 +18,8 @@ struct HTTP2OwnSettings: Sendable {
         transportRoundTrip = configuration.roundTrip
     }
 
-    /// The maximum number of concurrent streams; `nil` until the peer knows it, and for no limit.
+    /// The maximum number of concurrent streams. `nil` if there is no limit, or while the peer's acknowledgment of the
+    /// settings is awaited.
     var acknowledgedStreamLimit: Int? { deadline == nil ? settings.maxConcurrentStreams : nil }
 
     mutating func send(at now: Duration, _ output: inout HTTP2Output) {
@@ -34,9 +35,13 @@ struct HTTP2OwnSettings: Sendable {
         roundTrip = bestRoundTrip(answeredAfter: now - (end - timeout))
     }
 
-    /// Returns the round-trip time. The transport's measurement is usually the most accurate, because an acknowledgment
-    /// also waits for both programs. But a device that splits the transport, as on satellite links, hides the path
-    /// between the device and the peer. The acknowledgment then takes much longer, and its time is used.
+    /// Returns the best known round-trip time: the transport's measurement or the time until the settings were
+    /// acknowledged.
+    ///
+    /// The transport's measurement is usually the more accurate one, because both programs add delay to an
+    /// acknowledgment. But some devices, for example on satellite links, end the transport and begin another one to the
+    /// peer. The transport's measurement then lacks the path beyond the device. If the acknowledgment takes much longer
+    /// than the measurement, this method returns the acknowledgment's time.
     private func bestRoundTrip(answeredAfter time: Duration) -> Duration {
         guard let known = transportRoundTrip, time - known < .milliseconds(100) else { return time }
         return min(time, known)

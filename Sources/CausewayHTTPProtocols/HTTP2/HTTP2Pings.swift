@@ -4,7 +4,8 @@ internal import DequeModule
 struct HTTP2Pings: Sendable {
     /// The PING payload whose acknowledgment shows that all requests in flight have arrived (RFC 9113 §6.8).
     static let shutdownToken: UInt64 = 0x4341_5553_4557_4159
-    /// The PING payload sent after a discarded request has ended.
+    /// The payload of the PING frame that a server sends when the client has ended a request whose content the server
+    /// discards.
     static let drainToken: UInt64 = 0x4452_4149_4E45_4421
     /// The maximum number of unacknowledged pings.
     private static let maximumCount = 64

@@ -14,8 +14,8 @@ struct HTTP2Receiver: Sendable {
     private var floods: HTTP2FloodGuard
     /// The flow-control window for the content of all streams together.
     private var window = HTTP2ReceiveWindow(size: 65535)
-    /// The window of a new stream. Until the peer acknowledges the setting, it is the larger of the default and the
-    /// setting.
+    /// The window of a new stream. Until the peer acknowledges this side's settings, it is the larger of the protocol's
+    /// default and the size in these settings.
     private var initialWindowSize: Int
     private var earlyPriorities = HTTP2EarlyPriorities()
 
@@ -102,8 +102,8 @@ struct HTTP2Receiver: Sendable {
 
     /// Handles a frame of a stream, except DATA.
     ///
-    /// - Parameter last: The last stream that this side accepts; `nil` if it is not shutting down.
-    /// - Returns: Whether the frame ended a request that was discarded.
+    /// - Parameter last: The last stream that this side accepts; `nil` if this side is not shutting down.
+    /// - Returns: Whether a header section with the END_STREAM flag ended a request whose content this side discards.
     mutating func received(
         _ frame: HTTP2Frame, _ header: HTTP2FrameHeader, upTo last: HTTP2StreamID?, _ streams: inout HTTP2Streams,
         _ output: inout HTTP2Output, at now: Duration
@@ -139,7 +139,8 @@ struct HTTP2Receiver: Sendable {
     ) throws(HTTP2Violation) {
         guard !streams.isIdle(id) else { throw HTTP2Violation(.protocolError, "RST_STREAM frame on idle stream \(id)") }
         guard !streams.endDraining(id) else { return }
-        // A client does not limit resets of its open streams, because its own program opened them.
+        // A client does not limit how often the server resets its open streams: the client's program opened each of
+        // them, and each can be reset only once.
         if role == .server || !streams.contains(id) { try floods.chargeReset(at: now) }
         streams.receivedReset(id, code, &output)
     }
@@ -181,10 +182,10 @@ struct HTTP2Receiver: Sendable {
 // MARK: - Content
 
 extension HTTP2Receiver {
-    /// Accounts for a whole DATA frame when its first piece arrives, and checks that the stream state permits it
-    /// (RFC 9113 §5.1, §6.9).
+    /// Accounts for a whole DATA frame when its first piece arrives, and checks that the stream state permits it (RFC
+    /// 9113 §5.1, §6.9).
     ///
-    /// - Returns: Whether the frame ends a request that was discarded.
+    /// - Returns: Whether the frame ends a request whose content this side discards.
     mutating func began(
         _ piece: HTTP2DataPiece, _ streams: inout HTTP2Streams, _ output: inout HTTP2Output, at now: Duration
     ) throws(HTTP2Violation) -> Bool {
@@ -210,7 +211,7 @@ extension HTTP2Receiver {
         let id = piece.streamID
         switch streams.closing(of: id) {
         case .draining: return piece.endsStream ? streams.endDraining(id) : false
-        // The peer may not have received this side's RST_STREAM yet.
+        // The peer may have sent the frame before it received this side's RST_STREAM frame, so the frame is ignored.
         case .byReset: break
         case .byPeer: throw HTTP2Violation(.streamClosed, "DATA frame on closed stream \(id)")
         case nil:
@@ -249,7 +250,7 @@ extension HTTP2Receiver {
 extension HTTP2Receiver {
     /// Handles a complete field block.
     ///
-    /// - Returns: Whether the block ended a request that was discarded.
+    /// - Returns: Whether the block ended a request whose content this side discards.
     private mutating func received(
         _ block: HPACKFieldBlock, on id: HTTP2StreamID, endsStream: Bool, upTo last: HTTP2StreamID?,
         _ streams: inout HTTP2Streams, _ output: inout HTTP2Output, at now: Duration

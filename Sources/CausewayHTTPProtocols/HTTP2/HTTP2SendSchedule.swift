@@ -3,11 +3,11 @@ import CausewayProtocols
 internal import CausewayWire
 internal import DequeModule
 
-/// The order in which streams send content (RFC 9218 §10), and how much content the peer permits on all streams
+/// The order in which streams send content (RFC 9218 §10), and how much content this side may still send on all streams
 /// together.
 ///
 /// The most urgent level goes first. Within a level, a non-incremental stream sends all its available content before
-/// the next stream starts. Incremental streams take turns. The schedule contains the streams of the table whose
+/// the next stream starts. Incremental streams take turns. The schedule contains the open streams whose
 /// ``HTTP2Stream/isScheduled`` is true.
 struct HTTP2SendSchedule: Sendable {
     /// The maximum DATA payload in bytes. Larger frames are not used even if the peer permits them, because they would
@@ -16,7 +16,7 @@ struct HTTP2SendSchedule: Sendable {
 
     private var levels: [Deque<HTTP2StreamID>] = Array(repeating: [], count: HTTPPriority.levelCount)
     private var count = 0
-    /// The connection window: content bytes that the peer permits on all streams together.
+    /// The connection window: content bytes that this side may still send on all streams together.
     private(set) var window = 65535
 
     /// The stream that sends next.
@@ -62,7 +62,7 @@ struct HTTP2SendSchedule: Sendable {
         update(id, in: &table)
     }
 
-    /// Removes a stream that left the table.
+    /// Removes a closed stream from the schedule.
     mutating func closed(_ stream: HTTP2Stream) {
         if stream.isScheduled { remove(stream.id, stream.priority) }
     }
@@ -114,7 +114,8 @@ struct HTTP2SendSchedule: Sendable {
         count += 1
     }
 
-    /// After a level's first stream has sent part of its content, lets the level's next stream send.
+    /// After an incremental stream has sent part of its content, moves it behind the other streams of its urgency
+    /// level, so that these streams send next.
     private mutating func rotate(_ priority: HTTPPriority) {
         let level = Int(priority.urgency)
         guard priority.isIncremental, levels[level].count > 1, let id = levels[level].popFirst() else { return }

@@ -22,7 +22,7 @@ struct HTTP2Stream: Sendable {
         case ended
     }
 
-    /// How the message ends after the queued content.
+    /// How the message ends after the queued content: not yet, with END_STREAM, or with trailers.
     enum Ending: Equatable, Sendable {
         case none
         case endOfStream
@@ -157,7 +157,8 @@ extension HTTP2Stream {
     /// Records that the stream entered or left the schedule, after ``isSendable`` changed.
     mutating func rescheduled() { isScheduled = isSendable }
 
-    /// Changes the priority, after the stream left the schedule.
+    /// Changes the priority, and records that the stream is not in the schedule. Before this call, remove the stream
+    /// from the schedule, whose order depends on the old priority.
     mutating func changePriority(_ priority: HTTPPriority) {
         self.priority = priority
         isScheduled = false
@@ -248,7 +249,8 @@ extension HTTP2Stream {
     /// Records that the peer's message is complete.
     mutating func endReceiving() { receiving = .ended }
 
-    /// Accounts for consumed content. Returns the WINDOW_UPDATE increment, if the peer gets one.
+    /// Accounts for content that the program has consumed. Returns the increment for a WINDOW_UPDATE frame; `nil` if no
+    /// frame is to be sent.
     mutating func credit(_ count: Int) -> Int? { receiving == .content ? receiveWindow.credit(count) : nil }
 
     mutating func resizeReceiveWindow(by difference: Int) { receiveWindow.resize(by: difference) }

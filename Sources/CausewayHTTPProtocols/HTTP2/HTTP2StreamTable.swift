@@ -94,9 +94,10 @@ struct HTTP2StreamTable: Sendable {
 // MARK: - Closed streams
 
 extension HTTP2StreamTable {
-    /// The number of closed streams whose request content is still discarded.
+    /// The number of draining streams. These are closed streams whose remaining request content is discarded as it
+    /// arrives.
     var drainingCount: Int { draining.count }
-    /// The time at which the first draining stream must be reset.
+    /// The time at which the first draining stream must be reset, if its request content has not ended by then.
     var firstDrainDeadline: Duration? { draining.firstDeadline }
 
     /// Removes a stream and remembers how it was closed.
@@ -109,7 +110,8 @@ extension HTTP2StreamTable {
         return stream
     }
 
-    /// Remembers how a stream was closed. The stream may never have been in the table.
+    /// Remembers how a stream was closed. This also applies to streams that were never in the table, such as refused
+    /// streams.
     mutating func remember(_ id: HTTP2StreamID, _ closing: Closing) {
         if closed.count == Self.memory { closed.removeFirst() }
         closed.append((id, closing))
@@ -124,14 +126,15 @@ extension HTTP2StreamTable {
         return closed.last { $0.id == id }.map { $0.closing == .draining ? .byReset : $0.closing }
     }
 
-    /// Records the end of a discarded request. Returns whether the stream was draining.
+    /// Records that the request content of a draining stream, which is discarded, has ended. Returns `false` if the
+    /// stream was not draining.
     mutating func endDraining(_ id: HTTP2StreamID) -> Bool {
         guard !draining.isEmpty, draining.remove(id) else { return false }
         remember(id, .byPeer)
         return true
     }
 
-    /// Sets the deadline for draining streams without one.
+    /// Sets the deadline of the draining streams that have no deadline yet.
     mutating func setDrainDeadlines(_ deadline: Duration) { draining.setDeadlines(deadline) }
 
     /// Removes and returns the first draining stream whose deadline has passed.

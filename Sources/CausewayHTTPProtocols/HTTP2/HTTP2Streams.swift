@@ -23,7 +23,8 @@ struct HTTP2Streams: Sendable {
 
     /// The open stream count, including waiting requests.
     var count: Int { table.count }
-    /// The number of closed streams whose request content is still discarded.
+    /// The number of draining streams. These are closed streams whose remaining request content is discarded as it
+    /// arrives.
     var drainingCount: Int { table.drainingCount }
     /// Content bytes that the peer permits on all streams together.
     var sendWindow: Int { schedule.window }
@@ -365,18 +366,19 @@ extension HTTP2Streams {
 // MARK: - Streams unknown to the program
 
 extension HTTP2Streams {
-    /// Ignores later frames on a stream.
+    /// Ignores all frames that arrive on a stream from now on, as if this side had reset the stream.
     mutating func ignore(_ id: HTTP2StreamID) { table.remember(id, .byReset) }
 
-    /// Resets a stream that was not reported to the program. It must never be in the table: at the end of the
-    /// connection, every stream in the table is reported as closed.
+    /// Resets a stream that is not in the table: a refused request, or a closed stream that is no longer remembered.
+    /// Such a stream must not enter the table, because at the end of the connection the program is notified of the end
+    /// of every stream in the table.
     mutating func refuse(_ id: HTTP2StreamID, _ code: HTTP2ErrorCode, _ output: inout HTTP2Output) {
         output.append(.resetStream(code), on: id)
         table.remember(id, .byReset)
     }
 
-    /// Responds with status 431 to a request whose fields exceed the limits (RFC 9113 §10.5.1). The program never sees
-    /// such requests, so only the flood guard limits their number.
+    /// Responds with status 431 to a request whose fields exceed the limits (RFC 9113 §10.5.1). The program never
+    /// receives the request. ``HTTP2FloodGuard`` limits the rate at which a client can cause such responses.
     mutating func answerTooLarge(_ id: HTTP2StreamID, endsStream: Bool, _ output: inout HTTP2Output) {
         output.append(HTTP2ResponseHead(status: 431), on: id, endsStream: true)
         table.remember(id, endsStream ? .byPeer : .draining)

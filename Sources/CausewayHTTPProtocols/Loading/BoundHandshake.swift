@@ -7,10 +7,11 @@ package struct BoundHandshake: Equatable, Sendable {
     /// The maximum number of times that the handshake starts over because its connection closed.
     package static let maximumRepetitions = 2
 
-    /// Whether the connection must be new, because existing connections are already authenticated.
+    /// Whether the handshake needs a new connection, because the existing connections for its credential are already
+    /// authenticated.
     package let needsNewConnection: Bool
-    /// Whether the next request carries the first message. The server always refuses this request, so it is sent
-    /// without content.
+    /// Whether the next request carries the handshake's first message. The server always refuses this request and sends
+    /// its message in reply, so the request is sent without content.
     package private(set) var isOpening: Bool
     /// The connection that the next request must use; `nil` for any.
     package private(set) var connection: PoolConnectionID?

@@ -14,7 +14,8 @@ package enum FollowUp: Equatable, Sendable {
 
     /// Returns `nil` if no request can follow, so that the program receives the response.
     ///
-    /// - Parameter isProxyRefusal: Whether the response comes from a proxy that demands another credential.
+    /// - Parameter isProxyRefusal: Whether the response comes from a forwarding proxy, not from the server, and demands
+    ///   a credential for the proxy.
     package init?(status: Int, fields: FieldSection, isProxyRefusal: Bool) {
         switch status {
         case _ where isProxyRefusal: self = .proxyChallenge

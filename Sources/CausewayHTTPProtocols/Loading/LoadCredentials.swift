@@ -4,7 +4,8 @@ package import CausewayProtocols
 package struct LoadCredentials: Sendable {
     /// The protection space whose credential the current request carries; `nil` if it carries none.
     package private(set) var space: ProtectionSpace?
-    /// The latest password sent. It can also answer a challenge that has a new nonce.
+    /// The latest user name and password that the load has sent. If the server only asks for a new nonce, the load
+    /// sends them again without asking the program.
     package private(set) var password: PasswordCredential?
     private var attempts = AuthenticationAttempts()
     private var nextField: String?

@@ -13,7 +13,7 @@ extension LoadMachine {
         case decide(FollowUp?)
         /// Pass the response head or the content to the program.
         case deliver
-        /// Discard the response. The exchange may be ended early.
+        /// Discard the response. The exchange with the server may be ended before the response is complete.
         case discard
         /// Pass the head of the response that was kept back to the program, and then its content. When all of this
         /// content has been passed on, report ``LoadMachine/heldContentTaken()``.
@@ -22,7 +22,8 @@ extension LoadMachine {
         case deliverStored
         /// Read the response, or stop reading.
         case read(Bool)
-        /// End the exchange early, and report its end.
+        /// End the exchange with the server before the response is complete. Then report the end with
+        /// ``LoadMachine/exchangeEnded(isComplete:)``.
         case cancelExchange
         /// Cancel the exchange. Report ``LoadMachine/pauseElapsed()`` when the duration in the value has passed.
         case pause(Duration)
@@ -46,7 +47,7 @@ extension LoadMachine {
         case deliver
         /// Another request may follow, so the response is held back until that is decided.
         case hold(FollowUp)
-        /// A stored response is used instead.
+        /// The response is discarded, and the program receives a stored response.
         case useStored
         /// The response is discarded, and the request is sent again.
         case sendAgain

@@ -13,8 +13,8 @@ package struct LoadMachine: Sendable {
     /// The maximum number of content bytes to keep back while another request may follow. At this number, the decision
     /// is made without waiting for the end of the response.
     package static let heldLimit = 64 << 10
-    /// The maximum number of times that a request is repeated. The rules for challenges and retries have lower limits;
-    /// this limit applies if those rules have an error.
+    /// The maximum number of times that a request is repeated. The rules for challenges and retries have lower limits,
+    /// so this limit only protects against an error in those rules.
     package static let repetitionLimit = 100
 
     private var phase = Phase.preparing(nil)
@@ -83,7 +83,8 @@ package struct LoadMachine: Sendable {
         case .deliver:
             phase = .streaming
             return .deliver
-        // The first retry did not help, so the response to the second retry is delivered.
+        // This is the response to a retry, and it would again permit a retry. There is no second retry, so deliver the
+        // response.
         case .hold(.retry) where hasRetried: return headArrived(.deliver)
         case .hold(let followUp):
             phase = .holding(Held(followUp: followUp))

@@ -42,8 +42,8 @@ extension ConnectionPool {
         return slot
     }
 
-    /// Serves the requests of a group that has returned a connection: the group may now establish a connection of its
-    /// own.
+    /// Serves the requests of a group that has finished using another group's connection. The borrowed connection no
+    /// longer counts toward the group's limit, so the group may now establish another connection.
     mutating func serve(borrower slot: Int, at now: Duration, _ actions: inout [PoolAction]) {
         var more: [PoolAction] = []
         serve(slot, at: now, &more)

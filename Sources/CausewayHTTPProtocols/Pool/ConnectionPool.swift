@@ -22,7 +22,8 @@ package struct ConnectionPool: Sendable {
     private var idleCount = 0
     /// The next time at which ``advance(to:)`` may have work to do. It can be too early, but never too late.
     package private(set) var deadline: Duration?
-    /// The key count at which the pool removes empty groups, and with them the versions and limits learned from servers.
+    /// The number of groups at which the pool removes empty groups. The pool has one group for each key. With a group,
+    /// it forgets the HTTP version and the stream limit that it has learned from the server.
     private static let groupLimit = 1_024
 
     package init(limits: PoolLimits = PoolLimits()) { self.limits = limits }

@@ -16,7 +16,8 @@ struct PoolConnection: Sendable {
     var activeCount = 0
     /// Whether the connection has carried a request.
     var isUsed = false
-    /// The pool's number for the connection's latest use. The number orders idle connections.
+    /// A number that the pool assigns each time the connection becomes idle. Of two idle connections, the connection
+    /// with the higher number was used more recently.
     var lastUse: UInt64 = 0
     /// The time at which the pool closes the connection if it remains idle.
     var idleDeadline: Duration?
@@ -53,7 +54,8 @@ struct PoolConnection: Sendable {
 
     /// Returns whether a request with this route may use the connection.
     ///
-    /// - Parameter number: The request's number. Connections with a higher number are newer than the request.
+    /// - Parameter number: The request's number. If the route requires a new connection, the connection's number must
+    ///   be higher, which means that the connection attempt began after the request arrived.
     func permits(_ route: PoolRequest.Route, since number: UInt64) -> Bool {
         switch route {
         case .any: true

@@ -204,8 +204,9 @@ struct PoolGroup: Sendable {
 
     /// Starts connection attempts until `count` of them are in progress.
     ///
-    /// While the server may choose HTTP/2, at most one attempt is in progress. If `makesRoom` is true and the limit is
-    /// reached, an idle connection is closed for each attempt.
+    /// If the attempts offer HTTP/2 and the server may choose it, at most one attempt is in progress. If the group
+    /// already has ``PoolLimits/connectionsPerKey`` connections, an attempt starts only if `makesRoom` is true and an
+    /// idle connection can be closed for it.
     private mutating func connect(
         _ count: Int, offersHTTP2: Bool, makesRoom: Bool, _ actions: inout [PoolAction]
     ) {

@@ -40,7 +40,8 @@ package struct PoolConnectionID: Hashable, Sendable {
 
 /// A request that needs a connection.
 package struct PoolRequest: Sendable {
-    /// The connections that a request may use. Retries and requests that cannot share a connection are restricted.
+    /// The connections that a request may use. Most requests may use any connection. The other cases are for retries
+    /// and for requests that need a particular connection.
     package enum Route: Equatable, Sendable {
         case any
         /// A connection whose attempt began after the pool received this request. Retries need it because the peer has
@@ -49,7 +50,8 @@ package struct PoolRequest: Sendable {
         case newConnection
         /// An HTTP/1.1 connection, for example for an upgrade.
         case http1
-        /// This connection, which carried the previous message in an authentication handshake. Without it, the request fails.
+        /// The connection that carried the previous message of an authentication handshake. If this connection accepts
+        /// no more requests, the request fails.
         case continuing(PoolConnectionID)
     }
 
@@ -78,7 +80,8 @@ package struct PoolConnectionFacts: Equatable, Sendable {
 
 /// An action to be performed by the pool's owner.
 package enum PoolAction: Equatable, Sendable {
-    /// Establish a connection. Offer or use HTTP/2 only if `offersHTTP2` is `true`.
+    /// Establish a connection. If `offersHTTP2` is `true`, offer HTTP/2 in the TLS handshake; on a cleartext
+    /// connection, use HTTP/2 if the key has ``PoolKey/hasPriorKnowledge``. If `offersHTTP2` is `false`, use HTTP/1.1.
     case connect(PoolConnectionID, PoolKey, offersHTTP2: Bool)
     /// Send the request on the connection. A reused connection has carried a request before.
     case assign(UInt64, PoolConnectionID, isReused: Bool)

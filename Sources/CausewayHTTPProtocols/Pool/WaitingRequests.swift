@@ -12,7 +12,8 @@ struct WaitingRequests: Sendable {
         }
     }
 
-    /// The requests' queue entries. An entry that differs from the entry in `current` is outdated.
+    /// Queue entries for the requests. When a request is removed or its priority changes, its old entry stays here and
+    /// is outdated. `current` contains the valid entry of each waiting request.
     private var order = Heap<Place>()
     private var current: [UInt64: Place] = [:]
 

@@ -20,7 +20,7 @@ package struct RedirectableRequest: Equatable, Sendable {
 
 /// The reason for not following a redirect.
 package enum RedirectRefusal: Error, Equatable, Sendable {
-    /// The chain has reached its limit.
+    /// The maximum number of redirects is reached.
     case tooMany(limit: Int)
     /// The redirect leads from a secure to an insecure scheme.
     case downgrade
@@ -34,7 +34,7 @@ package enum RedirectRefusal: Error, Equatable, Sendable {
 package enum RedirectDecision: Equatable, Sendable {
     /// Deliver the response to the program.
     case deliver
-    /// Send this request instead.
+    /// Follow the redirect: send this request, and do not deliver the response.
     case follow(RedirectableRequest)
     /// Fail, unless the program decides to send the proposed request. `proposed` is `nil` if `Location` cannot be used.
     case refuse(RedirectRefusal, proposed: RedirectableRequest?)
@@ -42,7 +42,8 @@ package enum RedirectDecision: Equatable, Sendable {
 
 /// Follows the redirects within one task (RFC 9110 §15.4).
 ///
-/// Only the limit ends a redirect loop, as in other clients: servers often redirect a resource to itself after setting cookies.
+/// A redirect to an earlier target is followed, because servers often redirect a resource to itself after setting
+/// cookies. So only the maximum number of redirects ends a redirect loop, as in other clients.
 package struct RedirectChain: Sendable {
     /// The default maximum number of redirects.
     package static let defaultLimit = 20
@@ -141,7 +142,8 @@ package struct RedirectChain: Sendable {
         var next = request
         next.target = target
         next.method = Self.method(after: request.method, status: status)
-        // A 303 response refers to another resource, so even a GET request with content is followed without the content.
+        // A 303 response refers to another resource, so the next request has no content, even if the method is still
+        // GET.
         if next.method != request.method || status == 303 {
             next.hasContent = false
             Self.removeFieldsOfContent(from: &next.fields)

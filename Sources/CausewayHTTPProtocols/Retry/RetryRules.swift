@@ -118,8 +118,8 @@ package enum RetryRules {
     /// accept only one request on each connection. The last of the requests is then retried almost this number of
     /// times.
     package static let goneAwayLimit = 100
-    /// The maximum number of retries before any byte was sent. The limit ends the attempts if a server closes every
-    /// connection at once.
+    /// The maximum number of retries for a request of which no byte was sent. Without a limit, the retries would never
+    /// end if a server closed every connection immediately.
     package static let notStartedLimit = 20
 
     /// Decides whether and how to retry a request.

@@ -162,7 +162,8 @@ extension HTTP1Serving {
         return (uri.originForm, authority.port.map { "\(authority.host):\($0)" } ?? authority.host)
     }
 
-    /// Reports at most `room` bytes of the tunnel. After the last byte, reports the client's half-close.
+    /// Reports at most `room` bytes of the tunnel. If the client has half-closed the connection, reports this when all
+    /// bytes have been reported.
     private mutating func readTunnel(_ room: Int, _ events: inout HTTPServerEventQueue) {
         guard let id, events.isEmpty else { return }
         if room > 0, let piece = tunnel?.takeInput(atMost: room) {

@@ -2,7 +2,8 @@
 struct HTTP2ServedRequest: Sendable {
     private enum Response: Sendable {
         case open
-        /// The response head has ended the server's side of the stream. The program has not finished the response.
+        /// The response has no content, so its head has ended the server's side of the stream. The program has not yet
+        /// finished the response.
         case withoutContent
         /// The response head has ended the server's side of the stream, and the stream is closed. The request is closed
         /// when the program has finished the response.
@@ -40,20 +41,22 @@ struct HTTP2ServedRequest: Sendable {
     private var discards: Bool { isTooLong || response == .done }
     /// Whether the program has completed its response.
     var isComplete: Bool { response == .done }
-    /// Whether the response was sent before the program finished it.
+    /// Whether the response had no content and the stream has closed, but the program has not yet finished the
+    /// response.
     var wasSentEarly: Bool { response == .sent }
     /// Whether response content is discarded, because the response can have none.
     var discardsResponse: Bool { response == .withoutContent || response == .sent }
     /// Whether the server waits for content: the client may send content, and the program has consumed all received
-    /// content. A tunnel may be silent.
+    /// content. Always `false` for a tunnel, because a tunnel without traffic is no error.
     var awaitsContent: Bool {
         !hasRequestEnded && !discards && method != .tunnel && unread == 0 && awaited == .nothing
     }
 
     // MARK: The request
 
-    /// Accounts for content, of which the program gets at most `limit` bytes in total. Returns the part for the
-    /// program, and whether the content exceeds the limit now. A tunnel has no limit.
+    /// Accounts for content that has arrived. The program receives at most `limit` content bytes of a request, but all
+    /// bytes of a tunnel. Returns the bytes to deliver to the program, and whether the content exceeds the limit with
+    /// this call for the first time.
     mutating func arrived(
         _ bytes: ArraySlice<UInt8>, limit: Int
     ) -> (delivered: ArraySlice<UInt8>, isTooLong: Bool) {
@@ -76,7 +79,8 @@ struct HTTP2ServedRequest: Sendable {
         return awaited == .status100
     }
 
-    /// Records that the program has consumed content. Returns how many of the bytes were unread.
+    /// Records that the program has consumed content. Returns the number of consumed bytes, which is at most
+    /// ``unread``.
     mutating func took(_ count: Int) -> Int {
         let consumed = min(count, unread)
         unread -= consumed
@@ -107,8 +111,8 @@ struct HTTP2ServedRequest: Sendable {
     /// Records that all response content was sent.
     mutating func drained() { hasQueuedContent = false }
 
-    /// Records that the stream closed after both messages. Returns whether the program may still send content, which is
-    /// discarded: the response is complete for the client, but not for the program.
+    /// Records that the stream has closed without an error. Returns `true` if the client has the whole response, which
+    /// has no content, but the program has not yet finished it. Content that the program still sends is then discarded.
     mutating func closed() -> Bool {
         guard response == .withoutContent else { return false }
         response = .sent

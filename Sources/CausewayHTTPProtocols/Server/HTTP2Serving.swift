@@ -117,7 +117,8 @@ extension HTTP2Serving {
         case .trailers(let id, let fields): requestEnded(id, fields, &events)
         case .closed(let id, let failure): closed(id, failure, &events)
         case .ended(let failure):
-            // All streams are closed. A shutdown also waits until the program has finished the remaining requests.
+            // All streams are closed. Unless the connection was interrupted, its end is reported only when the program
+            // has finished the remaining requests.
             isEnding = true
             let isInterrupted = failure == .aborted || failure == .endedEarly
             if isInterrupted || requests.isEmpty { end(isInterrupted: isInterrupted, &events) }
@@ -275,8 +276,8 @@ extension HTTP2Serving {
 
     /// Records that the program completed its response. The request closes when its stream is closed too.
     mutating func completed(_ id: RequestID, _ events: inout HTTPServerEventQueue) {
-        // The program reads no more content. After the response was sent, the client may stop sending
-        // (RFC 9113 §8.1).
+        // The program no longer reads the content that the client may still send. After the response was sent, the
+        // server can tell the client to stop sending (RFC 9113 §8.1).
         guard !closeSent(id, &events), update(id, { $0.completed() }) == true else { return }
         finished.append(id)
         closeFinished()
@@ -314,13 +315,14 @@ extension HTTP2Serving {
         if !closeSent(id, &events) { machine.reset(id, .internalError) }
     }
 
-    /// Ends the connection with an error, even if the connection only waits for the program.
+    /// Ends the connection with an error. If all streams are closed and only the program has not finished its requests,
+    /// reports the end immediately.
     mutating func abort(_ code: HTTP2ErrorCode, _ events: inout HTTPServerEventQueue) {
         if isEnding { end(isInterrupted: true, &events) } else { machine.abort(code) }
     }
 
-    /// Reports the end of the connection, after closing the requests that the program has not finished. The client has
-    /// received their responses.
+    /// Reports the end of the connection. Before that, closes the requests that the program has not finished. They are
+    /// complete for the client, because their responses were sent.
     private mutating func end(isInterrupted: Bool, _ events: inout HTTPServerEventQueue) {
         guard !events.hasEnded else { return }
         for id in requests.keys.sorted() {

@@ -27,7 +27,7 @@ struct HTTPServerAdmission: Sendable {
         if head.target.utf8.count > limits.targetByteCount { return 414 }
         if let contentLength, contentLength > limits.contentByteCount { return 413 }
         if contentLength == nil, limits.requiresContentLength { return 411 }
-        // RFC 9110 §10.1.1 defines no other expectation.
+        // RFC 9110 §10.1.1 defines no expectation except `100-continue`.
         if head.fields.contains("Expect"), !head.fields.hasElement("100-continue", in: "Expect") { return 417 }
         return nil
     }

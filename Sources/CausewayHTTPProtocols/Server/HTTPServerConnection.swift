@@ -39,8 +39,8 @@ package struct HTTPServerConnection: Sendable {
     /// Whether the HTTP version is still unknown.
     private var isUndecided: Bool { http1 == nil && http2 == nil }
 
-    /// Returns the number of response bytes that wait for ``nextOutput(atMost:)``. For HTTP/1, counts all bytes of the
-    /// connection.
+    /// Returns the number of response bytes that wait for ``nextOutput(atMost:)``. In HTTP/1, these are all queued
+    /// bytes of the connection. In HTTP/2, these are the content bytes of this response.
     package func queuedByteCount(of id: RequestID) -> Int {
         http1?.outputCount ?? http2?.queuedByteCount(of: id) ?? 0
     }
@@ -227,7 +227,8 @@ extension HTTPServerConnection {
         http2?.completed(id, &events)
     }
 
-    /// Changes the state for the connection's HTTP version in place.
+    /// Calls the closure for the connection's HTTP version. The closure changes the state of this version in place.
+    /// Throws ``HTTPServerRefusal/closed`` if the request has ended.
     private mutating func perform(
         _ id: RequestID, http1: (inout HTTP1Serving) throws(HTTP1Failure) -> Void,
         http2: (inout HTTP2Serving) throws(HTTP2Refusal) -> Void
@@ -265,7 +266,8 @@ extension HTTPServerConnection {
     /// Records that the transport has bytes which the client has not accepted.
     package mutating func sending() { times.sending() }
 
-    /// Starts and stops the timeouts. Call this after all other changes at a given time.
+    /// Starts and stops the timeouts, as the current state requires. When one event causes several calls, call this
+    /// method last.
     package mutating func settle(at now: Duration) {
         guard !hasEnded else { return }
         if let phase = http1?.phase {

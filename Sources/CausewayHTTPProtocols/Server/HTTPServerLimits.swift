@@ -37,7 +37,7 @@ package struct ProgressWatch: Sendable {
     private let rate: Int
     private let allowance: Duration
     private var rest: Duration
-    /// The time at which the allowance runs out; `nil` while the watch is paused.
+    /// The time at which the peer's time allowance is used up; `nil` while the connection does not wait for the peer.
     package private(set) var deadline: Duration?
 
     package init(minimumRate rate: Int, allowance: Duration) {
@@ -46,7 +46,7 @@ package struct ProgressWatch: Sendable {
         rest = allowance
     }
 
-    /// Starts or pauses the watch.
+    /// Records whether the connection waits for its peer. The peer's time allowance runs down only while it waits.
     package mutating func setWaiting(_ isWaiting: Bool, at now: Duration) {
         guard rate > 0 else { return }
         if isWaiting {
@@ -68,7 +68,7 @@ package struct ProgressWatch: Sendable {
         }
     }
 
-    /// Restores the full allowance for the next message.
+    /// Restores the peer's full time allowance for the next message.
     package mutating func restart() {
         rest = allowance
         deadline = nil

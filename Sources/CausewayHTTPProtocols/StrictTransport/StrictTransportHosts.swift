@@ -25,7 +25,8 @@ package struct StrictTransportHosts: Sendable {
 
     /// Applies the policy from a response over a secure connection. IP addresses have no policy (RFC 6797 §8.1.1).
     ///
-    /// - Returns: Whether a change must be written. Most responses extend a policy only slightly, which is not written.
+    /// - Returns: Whether the changed policy must be written to the file. Most responses only change the expiry time
+    ///   slightly. Such a change is not written.
     @discardableResult
     package mutating func note(_ policy: StrictTransportPolicy, of origin: HTTPOrigin, at now: Int) -> Bool {
         guard origin.isSecure, StrictTransportRecord.isName(origin.host) else { return false }
@@ -125,7 +126,8 @@ extension StrictTransportHosts {
         let old = written
         written = Dictionary(records.map { ($0.host, $0) }) { $1 }
         for (name, record) in written where !changes.contains(name) {
-            // The policy in memory can be slightly newer than the written one.
+            // Keep the policy in memory if the file's entry has not changed. Its expiry time can differ slightly from
+            // the entry, because slight changes are not written.
             if let known = hosts[name], old[name] == record, known.includesSubdomains == record.includesSubdomains {
                 continue
             }

@@ -30,8 +30,8 @@ package struct StrictTransportRecord: Equatable, Sendable {
             })
     }
 
-    /// Returns the valid, unexpired hosts in a file. The file is not trusted: no policy lasts longer than one from a
-    /// response received now.
+    /// Returns the valid, unexpired hosts in a file. The file is not trusted, so no policy lasts longer than
+    /// ``StrictTransportPolicy/maximumAge`` from now. The same maximum applies to a policy in a response.
     package static func decode(_ file: [UInt8], at now: Int) -> [StrictTransportRecord] {
         RecordFile.decode(kind: kind, file).compactMap { StrictTransportRecord($0) }
             .filter { $0.expires > now }

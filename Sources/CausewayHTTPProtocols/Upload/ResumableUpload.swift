@@ -50,8 +50,8 @@ package struct ResumableUpload: Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - length: The content length in bytes; `nil` if it is unknown.
-    ///   - mayStartOver: Whether the first request may be sent again, although the server may have processed it: its
-    ///     method is idempotent (RFC 9110 §9.2.2).
+    ///   - mayStartOver: Whether the first request may be sent again. This requires an idempotent method (RFC 9110
+    ///     §9.2.2), because the server may have processed the request already.
     ///   - version: The draft version.
     package init(length: Int64?, mayStartOver: Bool, version: UploadVersion = .latest) {
         request = .creation

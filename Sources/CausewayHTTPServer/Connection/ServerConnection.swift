@@ -53,8 +53,8 @@ final class ServerConnection: Sendable {
         abort()
     }
 
-    /// Receives once. Returns `true` if the connection failed, or if the client ended its side while waiting for a
-    /// response.
+    /// Receives bytes once. Returns `true` if the connection failed, or if the client ended its side before all
+    /// responses to its requests were complete.
     private func receive() async -> Bool {
         do throws(NWError) {
             let content = try await connection.receive(atMost: Self.receiveLimit)

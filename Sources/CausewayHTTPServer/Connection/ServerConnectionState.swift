@@ -95,7 +95,8 @@ struct ServerConnectionState: SequencedState {
     mutating func giveWay(since start: Duration) -> Bool {
         guard waitStart == start else { return false }
         machine.abort()
-        // An HTTP/2 client receives GOAWAY, so that it can retry requests that it has just sent.
+        // An HTTP/2 client receives GOAWAY. This frame shows which of its latest requests were not processed, so that
+        // the client can send these requests again.
         if let bytes = machine.nextOutput() { send(bytes) }
         disconnect(isInterrupted: false)
         return true
@@ -163,8 +164,8 @@ struct ServerConnectionState: SequencedState {
         actions.append(.send(bytes))
     }
 
-    /// Ends the connection after its final bytes were sent: first the sending direction, and the whole connection when
-    /// the client has also ended its side.
+    /// Ends the connection after its final bytes. When the transport has received these bytes, ends the sending
+    /// direction. When the transport has also processed them and the client has ended its side, closes the connection.
     private mutating func finishOutput() {
         guard case .ending = phase, output.hasRoom else { return }
         if output.end() { actions.append(.endSending) }

@@ -147,7 +147,8 @@ final class ServerExchange: Sendable {
 
     // MARK: Responding
 
-    /// The response status, 0 before the response begins, and the number of content bytes.
+    /// The response status, and the number of content bytes sent in the response. The status is 0 before the response
+    /// begins.
     var outcome: (status: Int, sentCount: Int) { state.withLock { ($0.status, $0.sentCount) } }
 
     func inform(_ status: Int, _ fields: FieldSection) throws(HTTPServerError) {

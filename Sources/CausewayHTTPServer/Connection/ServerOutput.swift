@@ -3,7 +3,7 @@ internal import FoundationEssentials
 
 /// The bytes that a connection has passed to its transport, up to a limit.
 struct ServerOutput {
-    /// Bytes to pass to the transport at once.
+    /// Bytes to pass to the transport in one call.
     struct Part {
         var content: Data
         /// The number of bytes that the transport reports as accepted after this part. It includes earlier parts
@@ -11,8 +11,9 @@ struct ServerOutput {
         var reportedCount: Int?
     }
 
-    /// The maximum length of a part in bytes. Each report of the transport covers less than twice this number of bytes.
-    /// With larger reports, a client that takes a large response slowly would seem to take nothing.
+    /// The maximum length of a part in bytes. The transport reports how many bytes it has processed. Each report covers
+    /// less than twice this length. With larger reports, a client that reads a large response slowly would seem to make
+    /// no progress.
     static let partLength = 32 << 10
 
     /// The number of bytes that the transport has not processed.

@@ -31,9 +31,9 @@ final class DirectoryWalk {
 
     var isDirectory: Bool { information.st_mode & S_IFMT == S_IFDIR }
 
-    /// Transfers ownership of the descriptor.
+    /// Passes the open descriptor to a new ``ServedFile``, which closes it later.
     ///
-    /// - Throws: ``HTTPServerError`` with status 404 if it is not a regular file.
+    /// - Throws: ``HTTPServerError`` with status 404 if the descriptor does not belong to a regular file.
     func takeFile() throws(HTTPServerError) -> ServedFile {
         let taken = descriptor
         descriptor = -1

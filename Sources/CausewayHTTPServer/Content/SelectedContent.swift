@@ -47,7 +47,8 @@ struct SelectedContent {
             fields.append("Content-Range", ContentRange(positions: nil, length: representation).text)
         case .parts(let parts):
             status = 206
-            // If the program states a length, it is the length of the whole representation.
+            // If the program has set `Content-Length`, the value is the length of the whole representation, not of the
+            // selected parts.
             fields.removeAll("Content-Length")
             if parts.count == 1 { selectOne(parts[0], representation) } else { selectSeveral(parts, representation) }
         }

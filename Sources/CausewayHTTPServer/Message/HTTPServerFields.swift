@@ -6,7 +6,7 @@ package import CausewayWire
 public struct HTTPServerFields: Sendable, Equatable {
     package var section: FieldSection
 
-    /// Creates an empty section.
+    /// Creates an empty list of fields.
     public init() { section = FieldSection() }
 
     package init(_ section: FieldSection) { self.section = section }
@@ -23,7 +23,8 @@ public struct HTTPServerFields: Sendable, Equatable {
     /// Returns the values of all fields with this name, in order.
     public func values(of name: String) -> [String] { section.values(of: name) }
 
-    /// Returns a list's elements, from all fields with this name (RFC 9110 §5.6.1).
+    /// Returns the elements of a comma-separated list. If several fields have this name, their lists are joined (RFC
+    /// 9110 §5.6.1).
     public func elements(of name: String) -> [String] { section.elements(of: name) }
 
     /// Returns whether there is a field with this name.
@@ -47,7 +48,7 @@ extension HTTPServerFields: RandomAccessCollection {
 }
 
 extension HTTPServerFields: ExpressibleByDictionaryLiteral {
-    /// Creates a section with these fields, in order.
+    /// Creates a list of these fields, in order.
     public init(dictionaryLiteral elements: (String, String)...) {
         self.init()
         // Reserve more space than these fields need, because the server adds more fields.

@@ -126,9 +126,10 @@ public struct HTTPServerForm: AsyncSequence, Sendable {
 }
 
 extension HTTPServerRequest {
-    /// The content as a `multipart/form-data` form (RFC 7578); `nil` if the request has another type or no valid boundary.
+    /// The content as a `multipart/form-data` form (RFC 7578); `nil` if the request has another type or no valid
+    /// boundary.
     ///
-    /// Reads the same content as ``body``.
+    /// The form reads from ``body``, so each chunk of content is available only once: in the form or in ``body``.
     public var form: HTTPServerForm? {
         guard let value = fields["Content-Type"], let type = MediaType(parsing: value),
             type.essence == "multipart/form-data", let boundary = MultipartBoundary.of(type)

@@ -60,7 +60,7 @@ extension HTTPServerRequest {
 }
 
 extension DecodingError {
-    /// The reason in words, with the value's location.
+    /// A description of the decoding error, with the location of the invalid value.
     fileprivate var explanation: String {
         switch self {
         case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):

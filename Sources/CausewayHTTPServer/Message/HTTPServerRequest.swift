@@ -57,7 +57,8 @@ public struct HTTPServerRequest: Sendable {
 
 /// A request's content as a sequence of chunks.
 ///
-/// At most 256 KiB wait for the program. Then the server stops reading, so the client stops sending.
+/// The server keeps at most 256 KiB of content that the program has not read. When this limit is reached, the server
+/// accepts no more content, so the client stops sending.
 public struct HTTPServerRequestBody: AsyncSequence, Sendable {
     /// A chunk of content.
     public typealias Element = Data

@@ -5,9 +5,10 @@ internal import CausewayWire
 /// A server's routing table: maps methods and paths to handlers.
 ///
 /// A path consists of segments. A segment in braces, such as `{name}`, matches any segment that is not empty, and
-/// becomes a path parameter. `{name...}` at the end matches the rest of the path, which may be empty. Fixed segments
-/// take precedence over parameters, and parameters over the rest. A route for GET also answers HEAD. If a path has only
-/// routes for other methods, the server responds with status 405, or with 204 to OPTIONS.
+/// becomes a path parameter. `{name...}` at the end matches the rest of the path, which may be empty. If several routes
+/// match, a fixed segment takes precedence over `{name}`, and `{name}` takes precedence over `{name...}`. A route for
+/// GET also answers HEAD. If a path has only routes for other methods, the server responds with status 405, or with 204
+/// to OPTIONS.
 public struct HTTPServerRoutes: Sendable {
     /// Answers requests that no route matches. The default responds with status 404 (RFC 9110 §15.5.5).
     public var fallback: HTTPServer.Handler = { _ in throw HTTPServerError(status: 404) }

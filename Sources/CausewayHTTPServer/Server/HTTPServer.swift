@@ -36,7 +36,8 @@ public final class HTTPServer: Sendable {
     /// Creates a server. It does nothing before ``run(whenReady:)``.
     ///
     /// - Parameters:
-    ///   - parameters: The transport: TCP, or TLS with an identity. TLS that names no application protocols offers HTTP/2 and HTTP/1.1.
+    ///   - parameters: The transport: TCP, or TLS with an identity. If the TLS options contain no application protocols
+    ///     (ALPN), the server offers HTTP/2 and HTTP/1.1.
     ///   - port: The port to listen on; `.any` lets the system choose one.
     ///   - configuration: Limits and timeouts.
     ///   - handler: Responds to each request.

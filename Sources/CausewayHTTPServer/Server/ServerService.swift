@@ -63,7 +63,8 @@ final class ServerService: Sendable {
         if exchange.head.protocolName == "websocket", response.isPlainSuccess {
             return try exchange.respond(501, FieldSection(), .none)
         }
-        // The fields are taken out of the response, so that adding a field copies nothing.
+        // Take the fields out of the response. If both the response and this variable contained them, adding a field
+        // would copy all fields.
         var fields = FieldSection()
         swap(&fields, &response.fields.section)
         // A server with a clock sends the date (RFC 9110 §6.6.1).

@@ -9,7 +9,8 @@ internal import DequeModule
 struct WaitingConnections {
     private struct Entry {
         weak var connection: ServerConnection?
-        /// When the connection began to wait, as recorded.
+        /// The recorded time at which the connection began to wait. If the connection has served a request since then,
+        /// this time is out of date.
         var start: Duration
     }
 
@@ -35,7 +36,7 @@ struct WaitingConnections {
         return nil
     }
 
-    /// Removes the entries of ended connections when they are the majority.
+    /// Removes the entries of ended connections if most entries belong to ended connections.
     mutating func compact(to count: Int) {
         if entries.count > 2 * count + 64 { entries.removeAll { $0.connection == nil } }
     }

@@ -60,7 +60,8 @@ public final class HTTPServerWebSocket: Sendable {
                 return message
             case .end: return nil
             case .failure(let text): throw HTTPServerError(.invalidMessage, 400, text)
-            // A client that sends pings and reads no pongs must wait, or the pongs would fill the memory.
+            // After sending a pong, wait until the client has read enough. If a client sent pings without reading the
+            // pongs, these would otherwise fill the memory.
             case .wait: if hasAnswered { await exchange.connection.awaitRoom(exchange.id) }
             }
             if let bytes = try await exchange.read() {

@@ -94,7 +94,8 @@ package struct CacheRecord: Hashable, Sendable {
             take(count)?.reversed().reduce(0) { $0 << 8 | UInt64($1) }
         }
 
-        /// Returns an optional text; `nil` if the field is damaged.
+        /// Reads a text that may be absent. Returns `nil` if the field is damaged, and `.some(nil)` if the text is
+        /// absent.
         mutating func text() -> String?? {
             guard let isPresent = number(1), isPresent <= 1, let count = number(4), let bytes = take(Int(count)),
                 let text = String(validating: bytes, as: UTF8.self), isPresent == 1 || count == 0

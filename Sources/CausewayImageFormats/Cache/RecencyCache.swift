@@ -30,7 +30,7 @@ package struct RecencyCache<Key: Hashable & Sendable, Value: Sendable>: Sendable
     }
 
     package private(set) var limits: ImageCacheLimits
-    /// The total cost of all entries.
+    /// The total size of all entries in bytes.
     package private(set) var cost = 0
     private var entries: [Key: Entry] = [:]
     /// Key uses in chronological order. Earlier uses of a key that was used again have no effect.
@@ -59,7 +59,8 @@ package struct RecencyCache<Key: Hashable & Sendable, Value: Sendable>: Sendable
 
     /// Stores a value and removes others until the cache is within its limits.
     ///
-    /// - Returns: The keys that were removed. If the limits do not permit the new entry at all, its key is one of them.
+    /// - Returns: The keys that were removed. If the new entry alone exceeds the limits, it is not stored, and its key
+    ///   is returned.
     @discardableResult
     package mutating func store(_ value: Value, for key: Key, cost: Int, stored: Duration) -> [Key] {
         remove(key)

@@ -22,7 +22,8 @@ enum Corners {
         return max(0, radius - middle, middle - (Double(count) - radius))
     }
 
-    /// Returns the fraction of a pixel inside the rounded corner. The edge is one pixel wide.
+    /// Returns the fraction of a pixel that lies inside the rounded corner. At the edge of the corner, the fraction
+    /// falls from 1 to 0 within one pixel.
     private static func coverage(_ x: Double, _ y: Double, _ radius: Double) -> Double {
         min(1, max(0, radius - (x * x + y * y).squareRoot() + 0.5))
     }

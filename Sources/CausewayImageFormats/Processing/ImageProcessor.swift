@@ -14,8 +14,8 @@ public struct ImageProcessor: Hashable, Sendable, CustomStringConvertible {
 
     /// Identifies the processor.
     public let identifier: String
-    /// The largest size that the processor needs, so that the decoder may return a smaller image; `nil` for the full
-    /// size.
+    /// The image size that the processor needs; `nil` for the full size. The decoder may reduce the image, but not
+    /// below this size.
     package let wanted: PixelSize?
     private let body: @Sendable (Bitmap) -> Bitmap
 

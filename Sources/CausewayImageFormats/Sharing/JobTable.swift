@@ -1,6 +1,7 @@
 /// Records which callers wait for which job. Callers with equal requests share one job, each with its own priority.
 ///
-/// The table runs nothing: its owner starts and cancels jobs and resumes callers, according to the returned values.
+/// The table runs no jobs. The code that changes the table starts and cancels jobs and resumes callers, according to
+/// the returned values.
 package struct JobTable<Key: Hashable & Sendable>: Sendable {
     package typealias JobID = UInt64
     package typealias CallerID = UInt64
@@ -66,7 +67,8 @@ package struct JobTable<Key: Hashable & Sendable>: Sendable {
 
     /// Ends a job.
     ///
-    /// - Returns: The callers to resume; none if the job was abandoned or has ended.
+    /// - Returns: The callers to resume. There are none if the job has ended before, or if all its callers were
+    ///   cancelled.
     package mutating func ended(_ id: JobID) -> [CallerID] {
         guard let job = jobs[id] else { return [] }
         for caller in job.callers.keys { places[caller] = nil }

@@ -34,7 +34,8 @@ package enum TerminalImage {
 
     /// Returns the bytes that display an image.
     ///
-    /// - Parameter columns: The number of columns for kitty, which scales the image itself.
+    /// - Parameter columns: The width of the displayed image in character columns. Only the kitty protocol uses it,
+    ///   because there the terminal scales the image. With the other methods, the bitmap's size determines the width.
     package static func bytes(_ bitmap: Bitmap, as kind: Kind, columns: Int) -> [UInt8] {
         switch kind {
         case .kitty: Kitty.bytes(bitmap, columns: columns)

@@ -32,7 +32,8 @@ public struct ImageError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let unsupported = Code(description: "unsupported")
         /// A decoder library is not installed. The message names its packages.
         public static let libraryMissing = Code(description: "libraryMissing")
-        /// The decoder program is missing or does not start. Images are never decoded in the program's own process.
+        /// The decoder program is missing or does not start. This library decodes images only in the decoder program,
+        /// never in the process that uses the library.
         public static let decoderMissing = Code(description: "decoderMissing")
         /// The decoder process ended or sent an invalid reply: the image is malformed or malicious.
         public static let decoderCrashed = Code(description: "decoderCrashed")

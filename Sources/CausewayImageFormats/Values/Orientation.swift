@@ -2,7 +2,7 @@
 package enum Orientation: Int, Sendable {
     case up = 1, upMirrored, down, downMirrored, leftMirrored, right, rightMirrored, left
 
-    /// Whether rows become columns.
+    /// Whether rows become columns when the image is turned upright.
     package var swapsSides: Bool { rawValue >= 5 }
 
     /// Reads the orientation from a JPEG file's Exif segment; `.up` if it is missing or malformed.

@@ -104,7 +104,7 @@ public final class ImageBinding: Sendable {
     private func notify() {
         queue.async { [weak self] in
             guard let self else { return }
-            // Pass the current slot: it may have changed again.
+            // Pass the current slot, because it may have changed since this closure was queued.
             changed(slot)
         }
     }

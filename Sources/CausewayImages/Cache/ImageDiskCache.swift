@@ -108,7 +108,7 @@ public final class ImageDiskCache: Sendable {
         }
     }
 
-    /// Returns when all earlier records are written.
+    /// Returns when all records that were passed to ``store(_:)`` before this call are written.
     func flush() async { await perform {} }
 
     /// Returns the number of files and bytes.
@@ -156,7 +156,8 @@ public final class ImageDiskCache: Sendable {
         }
     }
 
-    /// Reads the directory once, and removes files that exceed the limits.
+    /// Reads the directory, unless its files are already in the index. Then removes expired files and files that exceed
+    /// the limits.
     private func list() {
         renew(isCreated: false)
         guard !state.withLock({ $0.isListed }) else { return }

@@ -24,7 +24,8 @@ extension ResponseHead {
         if let age = directives["max-age"] {
             let used = fields["age"].flatMap { Int64(digits: $0) } ?? 0
             guard let seconds = Int64(digits: age), seconds > used else { return nil }
-            // Limit the lifetime to 31 years.
+            // Limit the lifetime to 1,000,000,000 seconds (31 years), because the sum with a larger value could
+            // overflow.
             return now + min(seconds - used, 1_000_000_000)
         }
         guard let text = fields["expires"], let date = HTTPDate.seconds(parsing: text, now: Int(now)), date > now else {

@@ -119,9 +119,10 @@ public final class ImageLoader: Sendable {
 
     // MARK: Caches
 
-    /// Empties the memory cache. With a disk cache, returns when all images are on disk.
+    /// Empties the memory cache. With a disk cache, returns when all images that were being written are on disk.
     ///
-    /// The loader does this under memory pressure.
+    /// Under memory pressure, the loader also empties the memory cache, unless ``Configuration/observesMemoryPressure``
+    /// is `false`.
     ///
     /// Cancellation: no effect.
     public func flushMemory() async {
@@ -137,8 +138,8 @@ public final class ImageLoader: Sendable {
         await configuration.disk?.removeAll()
     }
 
-    /// Drops cached images, partial downloads and idle decoder processes. Images stay on disk, where each image is
-    /// written when it arrives.
+    /// Removes the images in memory, partial downloads and idle decoder processes. The disk cache keeps its images,
+    /// which were written when they arrived.
     private func dropMemory() {
         memory.withLock { $0.removeAll() }
         partials.withLock { $0.removeAll() }

@@ -49,7 +49,8 @@ public struct ImageRequest: Hashable, Sendable {
     var imageKey: ImageKey { ImageKey(content: contentKey, processors: processors) }
 
     var urlRequest: URLRequest {
-        // Use no cache of the session, so that an image's origin is known. The loader has its own cache.
+        // Do not use the session's cache, so that the loader knows whether an image comes from the network. The loader
+        // has its own cache.
         var request = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData)
         request.setValue("image/webp,image/png,image/jpeg,image/*;q=0.8,*/*;q=0.5", forHTTPHeaderField: "Accept")
         // Request the image without a content coding. Compression does not make images smaller, and ranges must refer

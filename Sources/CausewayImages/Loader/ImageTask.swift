@@ -3,7 +3,8 @@ internal import CausewaySystem
 public import Dispatch
 internal import Foundation
 
-/// An image load for a caller with closures.
+/// An image load that was started by ``ImageLoader/load(_:queue:update:completion:)``. It can be cancelled, and its
+/// priority can be changed.
 public final class ImageTask: Sendable {
     private let cell: PriorityCell
     private let task: LockedValue<Task<LoadedImage, any Error>?>
@@ -25,7 +26,7 @@ public final class ImageTask: Sendable {
 
     /// The image. Waits until the load is complete.
     ///
-    /// Cancellation: no effect on the task.
+    /// Cancellation: no effect. The load continues, and so does the wait. To cancel the load, call ``cancel()``.
     public var value: LoadedImage {
         get async throws {
             guard let task = task.withLock({ $0 }) else { throw CancellationError() }
@@ -35,13 +36,12 @@ public final class ImageTask: Sendable {
 }
 
 extension ImageLoader {
-    /// Loads an image for a caller with closures.
+    /// Loads an image, and passes updates and the result to closures.
     ///
     /// - Parameters:
     ///   - request: The URL and the processors.
     ///   - queue: The queue for the closures, which must be serial. The closures are called in order. `completion` is
-    ///     called exactly once, after all calls of `update`, with `CancellationError` after
-    ///     ``ImageTask/cancel()``.
+    ///     called exactly once, after all calls of `update`, with `CancellationError` after ``ImageTask/cancel()``.
     ///   - update: Called with progress and previews.
     ///   - completion: Called with the image or the error.
     @discardableResult
@@ -63,8 +63,8 @@ extension ImageLoader {
         }
     }
 
-    /// Loads images into the caches with the lowest priority, because they may be needed later. Failures are not
-    /// reported.
+    /// Loads images that may be needed later. The loads have the lowest priority, and their images are stored in the
+    /// caches. Failures are not reported.
     ///
     /// A later request for the same image joins the fetch and raises its priority.
     public func prefetch(_ requests: [ImageRequest]) {

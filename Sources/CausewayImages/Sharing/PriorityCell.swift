@@ -1,7 +1,7 @@
 internal import CausewayImageFormats
 internal import CausewaySystem
 
-/// A priority that can change while dependent work is in progress.
+/// A priority that can change while the work that depends on it is in progress. Observers are notified of each change.
 final class PriorityCell: Sendable {
     private struct State {
         var value: ImagePriority

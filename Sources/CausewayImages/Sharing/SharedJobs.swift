@@ -6,7 +6,7 @@ internal import CausewaySystem
 /// A job runs in an unstructured task, because no caller owns it: a cancelled caller returns at once, and the others
 /// continue to wait. The job is cancelled when no caller waits. Its priority is its callers' highest priority.
 final class SharedJobs<Key: Hashable & Sendable, Value: Sendable, Update: Sendable>: Sendable {
-    /// A job's access to its callers.
+    /// Values passed to a job: its priority, and a function that sends updates to its callers.
     struct Context: Sendable {
         let priority: PriorityCell
         /// Sends an update to all callers.

@@ -18,10 +18,10 @@ package struct HTMLCleaner {
         self.maximumByteCount = maximumByteCount
     }
 
-    /// Returns the sanitized fragment, at most four times as long as the input.
+    /// Returns the sanitized fragment. Output stops when it is longer than four times the input plus 4 KiB.
     ///
-    /// - Parameter budget: The number of tags, attributes and references that may still be processed. When it is used
-    ///   up, the rest of the fragment is cut off.
+    /// - Parameter budget: The number of tags, attributes and character references (such as "&amp;") that may still be
+    ///   processed. When the budget is used up, the rest of the fragment is cut off.
     package static func clean(_ html: String, base: String?, budget: inout Int) -> String {
         let bytes = Array(html.utf8)
         guard bytes.contains(where: { $0 == 0x3C || $0 == 0x26 }) else { return html }
@@ -153,11 +153,13 @@ package struct HTMLCleaner {
         let decoded = HTMLText.decoded(trimmed)
         guard Reference.isSafe(decoded) else { return "" }
         guard HTMLRules.resolved.contains(element + " " + name) else { return trimmed }
-        // Do not decode "&amp;" in the reference, so that the result needs no more escapes than the input.
+        // Decode the URL only if it contains a numeric character reference. Otherwise keep "&amp;" as written: the
+        // result is an attribute value, in which "&" needs this escape.
         return Reference.resolve(trimmed.contains("&#") ? decoded : trimmed, base: base)
     }
 
-    /// Appends an attribute value. Keeps references unchanged.
+    /// Appends an attribute value. Escapes quotation marks, "<" and ">". Keeps character references such as "&amp;"
+    /// unchanged.
     private static func append(_ value: String, to output: inout [UInt8]) {
         for byte in value.utf8 {
             switch byte {

@@ -52,7 +52,8 @@ enum HTMLRules {
         xlink:href xml:base
         """)
 
-    /// Elements and attributes whose references are made absolute.
+    /// Pairs of an element and an attribute whose URL is made absolute. In other attributes, only the URL's scheme is
+    /// checked.
     static let resolved: Set<String> = [
         "a href", "applet codebase", "area href", "audio src", "blockquote cite", "body background", "del cite",
         "form action",

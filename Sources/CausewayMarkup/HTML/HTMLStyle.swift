@@ -11,7 +11,7 @@ enum HTMLStyle {
                 return ""
             }
             let name = String(decoding: XMLCharacters.trimmed(declaration[..<colon]), as: UTF8.self)
-            // Keep harmless white space at the end of a value, so that the text is unchanged.
+            // Remove white space before the value only. White space after the value is harmless and is kept as written.
             let written = declaration[(colon + 1)...].drop { $0 == 0x20 || $0 == 0x0A || $0 == 0x09 }
             let value = String(decoding: written, as: UTF8.self)
             guard isHarmless(value), name.utf8.allSatisfy({ XMLCharacters.isName($0) }) else { return "" }

@@ -13,8 +13,8 @@ package enum HTMLToken: Equatable, Sendable {
     case start(name: String, [HTMLAttribute], isEmpty: Bool)
     case end(name: String)
 
-    /// The number of tags, attributes and references in the token. Long values count several times, because their bytes
-    /// are read again.
+    /// The number of tags, attributes and character references in the token. An attribute with a long value counts
+    /// several times, because the value's bytes are read again after the tokenizer, for example to sanitize the value.
     package var cost: Int {
         switch self {
         case .text(let bytes): bytes.reduce(0) { $1 == 0x26 ? $0 + 1 : $0 }

@@ -110,7 +110,7 @@ package struct Reference: Equatable, Sendable {
         path.removeLast(path.count - parent - 1)
     }
 
-    /// Schemes that a program may follow without executing content from the document.
+    /// URL schemes that are safe in links: following the link does not execute content from the document.
     private static let safeSchemes: Set<String> = [
         "http", "https", "ftp", "ftps", "sftp", "mailto", "news", "nntp", "gopher", "irc", "ircs", "magnet", "tel",
         "callto", "sip", "sips",

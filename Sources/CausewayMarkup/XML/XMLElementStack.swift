@@ -66,7 +66,8 @@ struct XMLElementStack: Sendable {
         if counts.values[index] == 0 { counts.remove(at: index) }
     }
 
-    /// Declares the namespaces in an element's attributes. Returns the `mark` argument for ``open(_:written:since:)``.
+    /// Declares the namespaces in an element's attributes. Returns the number of namespace declarations before these,
+    /// which ``open(_:written:since:)`` needs.
     mutating func declare(_ attributes: [(name: String, value: String)]) -> Int {
         let mark = prefixes.count
         for (name, value) in attributes where name.hasPrefix("xmlns") {

@@ -78,7 +78,8 @@ struct XMLEntities: Sendable {
         }
     }
 
-    /// Maximum length in bytes of a reference that the reader replaces at once with ``common(_:)``.
+    /// Maximum length in bytes, with "&" and ";", of a reference that the reader replaces in one step with
+    /// ``common(_:)``. A longer reference is read byte by byte.
     static let shortByteCount = 12
 
     /// Returns the character for a predefined or numeric reference; `nil` for other references.

@@ -23,7 +23,7 @@ extension XMLReader {
         }
     }
 
-    /// Reads a byte again after the reader has recovered from a violation and changed its state.
+    /// Processes the byte after a "<" that does not start markup. This byte may itself start markup or a reference.
     private mutating func reread(_ byte: UInt8, _ handler: Handler) {
         if byte == 0x3C || byte == 0x26 {
             start = lastPlace

@@ -174,8 +174,8 @@ extension XMLReader {
     /// The bytes of "[CDATA[".
     private static let sectionStart: [UInt8] = [0x5B, 0x43, 0x44, 0x41, 0x54, 0x41, 0x5B]
 
-    /// Replaces a common reference at "&" if this piece contains the whole reference. Returns the index of the next
-    /// byte to read.
+    /// Replaces a predefined or numeric reference, such as "&lt;" or "&#65;", if this piece contains the whole
+    /// reference. An "&" that does not start a reference is kept as text. Returns the index of the next byte to read.
     mutating func readWholeReference(_ bytes: [UInt8], from first: Int) -> Int {
         guard first + 1 < bytes.count else { return first }
         if !XMLCharacters.isReferenceStart(bytes[first + 1]) {
@@ -194,7 +194,7 @@ extension XMLReader {
         guard end < limit, let scalar = entities.common(bytes[(first + 1)..<end]) else { return first }
         start = place
         if elements.isReported || elements.innermost == nil { XMLCharacters.append(scalar, to: &text) }
-        // A reference has no line break and no non-ASCII character.
+        // Add the byte count to the column: the reference has no line break and no character of several bytes.
         place.column += end + 1 - first
         return end + 1
     }
@@ -211,7 +211,8 @@ extension XMLReader {
         }
     }
 
-    /// Processes a character that may be a control character. Drops carriage returns (XML 1.0 §2.11).
+    /// Processes a byte that may be a control character. Drops every carriage return, so that CR LF becomes a line
+    /// feed. A carriage return without a line feed is also lost, although XML 1.0 §2.11 converts it to a line feed.
     ///
     /// - Parameter place: The character's position; `nil` for the current position.
     mutating func takeCharacter(_ byte: UInt8, at place: XMLPlace? = nil) {

@@ -60,7 +60,8 @@ extension XMLReader {
                 written.append((name, attribute(value)))
             }
         }
-        // A namespace declaration costs as much as two attributes.
+        // A namespace declaration counts as two attributes in the document's number of tags, attributes and references,
+        // which is limited.
         count(number + written.count { $0.name.utf8.starts(with: Self.declarationName) })
         return written
     }

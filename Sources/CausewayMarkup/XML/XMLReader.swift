@@ -1,9 +1,9 @@
 /// Reads XML 1.0 from pieces of UTF-8 and recovers from violations.
 ///
-/// The owner passes bytes to ``read(_:_:)`` as they arrive and calls ``finish(_:)`` at the end. Every input is
+/// The caller passes bytes to ``read(_:_:)`` as they arrive and calls ``finish(_:)`` at the end. Every input is
 /// accepted: ``problems`` records violations with their positions, and reading continues. ``XMLLimits`` bounds the
-/// memory. Text is reported in pieces and not collected. External entities are never read; the document's own entities
-/// are expanded within a budget.
+/// memory that the reader uses. Text is reported in pieces and not collected. External entities are never read; the
+/// document's own entities are expanded within a budget.
 package struct XMLReader: Sendable {
     enum State: Equatable, Sendable {
         case text

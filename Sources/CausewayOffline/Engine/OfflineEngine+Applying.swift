@@ -4,7 +4,7 @@ internal import Dispatch
 extension OfflineEngine {
     /// Work to do after a change to the queue.
     struct Applied: Sendable {
-        /// The number of the change's final record; 0 if the change has no records.
+        /// The sequence number of the last journal record that the change created; 0 if the change created no records.
         var number: JournalWriter.Number = 0
         var begins: [UInt64] = []
         var asks: [(id: UInt64, status: Int)] = []
@@ -39,7 +39,7 @@ extension OfflineEngine {
         case .store(let record):
             var operation: UInt64?
             if case .enqueued(let new) = record { operation = new.id }
-            // This is never `nil`, because the queue refuses an operation whose record is too long.
+            // `frame` never returns `nil` here, because the queue refuses an operation whose record is too long.
             guard let frame = Journal.frame(record) else { return }
             applied.number = writer.submit(frame, givingUp: operation)
             if let event = event(of: record, state) { applied.events.append(event) }
@@ -64,7 +64,8 @@ extension OfflineEngine {
         case .edited(let operation): return event(operation.id, .edited)
         case .moved(let id, _), .resumed(let id): return event(id, .moved)
         case .stopped(let id, let reason): return event(id, .stopped(reason))
-        // These changes are reported after they were stored.
+        // The events for queued and ended operations are sent later, after these records are stored. The other two
+        // records have no event.
         case .header, .enqueued, .ended, .acknowledged: return nil
         }
     }

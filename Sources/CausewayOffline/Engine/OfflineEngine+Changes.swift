@@ -57,8 +57,8 @@ extension OfflineEngine {
     /// Cancels an operation. If it is being sent, the attempt is cancelled, but the server may have processed the
     /// operation.
     ///
-    /// - Throws: ``OfflineError`` with the codes `unknownOperation` and `storage`. After `storage` the change may be in
-    ///   effect; it is then stored later.
+    /// - Throws: ``OfflineError`` with the codes `unknownOperation` and `storage`. If the code is `storage`, the
+    ///   operation may be cancelled nevertheless; the engine then stores the cancellation later.
     public func cancel(_ id: OfflineOperation.ID) async throws(OfflineError) {
         try await change { (queue, now) throws(ReplayRefusal) in try queue.cancel(id.number, at: now.date) }
     }
@@ -74,8 +74,8 @@ extension OfflineEngine {
     ) async throws(OfflineError) {
         let message = try await store(freeze(request), request.body, fileHandling)
         let key = Self.newKey()
-        // Once the queue has the new request, its content must be kept, even if storing the record fails now and
-        // succeeds later.
+        // If the queue has accepted the new request, keep the request's content, even if this call throws. The record
+        // of the change is then stored later, and it refers to the content.
         var isTaken = false
         do throws(OfflineError) {
             try await change { (queue, _) throws(ReplayRefusal) in
@@ -203,7 +203,8 @@ extension OfflineEngine {
 }
 
 extension OfflineEngine.State {
-    /// Returns an operation's result, if it is known: with the response from this process, otherwise from its report.
+    /// Returns the result of an ended operation; `nil` if it is not known. If the result is no longer in memory, it is
+    /// made from the operation's report, which does not contain the response.
     func known(_ id: UInt64) -> OfflineResult? {
         if let result = results[id] { return result }
         guard !settling.contains(id) else { return nil }

@@ -9,7 +9,8 @@ extension OfflineEngine {
     /// Maximum total size of an operation's target and fields, in bytes.
     private static let headByteCount = 64 << 10
 
-    /// Stores a request's content, and returns the request for the journal.
+    /// Converts a request to the form that the journal records. Content that does not fit into the journal is stored in
+    /// a file.
     func store(
         _ frozen: FrozenRequest, _ body: RequestBody, _ handling: OfflineOptions.FileHandling
     ) async throws(OfflineError) -> StoredMessage {
@@ -31,7 +32,8 @@ extension OfflineEngine {
             fields.append(StoredMessage.Field(name: "Content-Type", value: form.contentType))
             stored = try await store(try await bytes(of: form))
         }
-        // A path that looks like a URL gets a slash in front, which has no effect on the request.
+        // The engine recognizes a URL by the text's beginning. A path that begins in the same way gets a slash in
+        // front, so that it is not mistaken for a URL. The slash does not change the request.
         let target = !frozen.isAbsolute && Self.isAbsolute(frozen.target) ? "/" + frozen.target : frozen.target
         let size = fields.reduce(target.utf8.count) { $0 + $1.name.utf8.count + $1.value.utf8.count }
         guard size <= Self.headByteCount else {

@@ -119,7 +119,8 @@ public final class OfflineEngine: Sendable {
         do throws(SystemError) {
             try medium.replace(with: queue.snapshot.compactMap { Journal.frame($0) })
         } catch {
-            // A full disk may have space for a few records, but not for a new journal.
+            // A full disk may have no space for a new journal, but still for a few records. Keep the existing journal,
+            // and append only the records of the decisions.
             guard content.damagedByteCount == 0, !content.records.isEmpty else { throw error }
             try medium.truncate(to: content.validByteCount)
             let records = effects.compactMap { if case .store(let record) = $0 { Journal.frame(record) } else { nil } }

@@ -10,7 +10,7 @@ struct EngineClocks: Sendable {
     /// Returns milliseconds since 1970.
     let date: @Sendable () -> Int64
 
-    /// Uses `clock` for waits, and the system time for ages.
+    /// Uses `clock` to measure waits, and the system time to compute the ages of operations.
     init(
         _ clock: some Clock<Duration>,
         date: @escaping @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
@@ -49,7 +49,8 @@ final class Signal: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isReady = state.withLock { state in
-                    // If the task was cancelled before this point, the cancellation handler found no waiter to resume.
+                    // If the task was cancelled before this point, the cancellation handler has already run and found
+                    // no task to resume. Do not suspend then.
                     guard !state.isRaised, !Task.isCancelled else {
                         state.isRaised = false
                         return true

@@ -99,8 +99,11 @@ final class JournalWriter: Sendable {
         return true
     }
 
-    /// Suspends until a submitted record is written durably. Retries a record that failed before. Only the caller that
-    /// submitted the record may wait for it, unless the record must be written.
+    /// Suspends until a submitted record is written durably. If an earlier write of the record failed, the record is
+    /// written again.
+    ///
+    /// A new operation's first record is dropped if its write fails. The error is then thrown only once, so only the
+    /// caller that submitted such a record may wait for it.
     ///
     /// Cancellation: has no effect; writing takes a bounded time.
     func wait(for number: Number) async throws(SystemError) {
@@ -110,8 +113,8 @@ final class JournalWriter: Sendable {
         }
     }
 
-    /// Suspends until the pending records are written durably, or a pending record fails again. Returns at once if no
-    /// record is pending: the next record then shows whether the storage works.
+    /// Writes the pending records again. Suspends until they are written durably, or the write fails. Returns at once
+    /// if no record is pending. A caller then learns only from its next record whether the storage works again.
     ///
     /// Cancellation: has no effect; writing takes a bounded time.
     func retry() async throws(SystemError) {
@@ -244,7 +247,7 @@ final class JournalWriter: Sendable {
             ($0.mustCompact || size > $0.compactionByteCount, $0.mustCompact)
         }
         guard isNeeded, let snapshot = snapshot.withLock({ $0 }) else { return false }
-        // A released engine writes nothing any more.
+        // `nil` means that the engine was released. There is then no state to write, so the journal is not compacted.
         guard let (frames, last) = snapshot() else { return false }
         do throws(SystemError) {
             try medium.replace(with: frames)

@@ -43,7 +43,7 @@ public struct OfflineConflict: Sendable {
     public let content: Data
 }
 
-/// An operation's end in this process.
+/// An operation's end, with the server's response if the engine still has it in memory.
 public struct OfflineResult: Sendable {
     /// The outcome.
     public let outcome: OfflineOutcome

@@ -1,6 +1,7 @@
 /// One layer's position in a packet under construction, and its fields that must still be filled in.
 ///
-/// All properties are 64 bits wide: a load stalls if it is wider than a store just before it.
+/// All properties are 64 bits wide. If they were narrower, one load could read several of them. Such a load would have
+/// to wait until the stores just before it are complete.
 struct ChecksumMark: Sendable {
     static let fillsLength: UInt64 = 1
     static let fillsChecksum: UInt64 = 2
@@ -23,7 +24,7 @@ struct ChecksumMark: Sendable {
     var flags: UInt64
     var offset: Int
     var byteCount: Int
-    /// Offset to the enclosing IP header; negative if there is none.
+    /// Offset of the enclosing IP header in the packet, in bytes; negative if there is none.
     var network = -1
     /// The header's word sum, with zeros in the fields to fill in.
     private(set) var sum: UInt64 = 0
@@ -51,7 +52,7 @@ struct ChecksumMark: Sendable {
     @inline(__always)
     func isKind(_ kind: LayerKind) -> Bool { UInt8(truncatingIfNeeded: flags >> 8) == kind.rawValue }
 
-    /// Records that another header was written at this position. Returns the previous flags.
+    /// Updates the flags and the sum after this layer's header was replaced by another. Returns the flags from before.
     @inline(__always)
     mutating func replaced(_ fillsLength: Bool, _ fillsChecksum: Bool, _ sum: UInt64?) -> UInt64 {
         let before = flags
@@ -76,7 +77,7 @@ struct ChecksumMarks: Sendable {
     /// Layers after the first eight. Entries beyond the count are left over from an earlier packet.
     private var more: [ChecksumMark] = []
     private(set) var count = 0
-    /// Offset to the latest IP header; negative if there is none.
+    /// Offset of the last added IP header in the packet, in bytes; negative if there is none.
     private var network = -1
     /// The flags to set on layers that are added later.
     private var next: UInt64 = 0
@@ -118,7 +119,8 @@ struct ChecksumMarks: Sendable {
         if place < more.count { more[place] = mark } else { more.append(mark) }
     }
 
-    /// Returns the byte offset of the layer at `position`; `nil` if the layer has another kind or size.
+    /// Returns the byte offset of the layer at `position`; `nil` if there is no such layer, or if it differs from
+    /// `kind` or `byteCount`.
     @inline(__always)
     mutating func offset(of position: Int, _ kind: LayerKind, _ byteCount: Int) -> Int? {
         guard position >= 0, position < count else { return nil }

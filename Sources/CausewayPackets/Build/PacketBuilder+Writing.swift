@@ -154,7 +154,8 @@ extension MutableRawSpan {
         storeBytes(of: word, toByteOffset: offset, as: UInt16.self)
     }
 
-    /// Writes a zero word, unless the word is zero already. A store just before a wider load would stall that load.
+    /// Sets a 16-bit word to zero. A word that is zero already is not stored again: the checksum then loads a wider
+    /// word with these bytes, and this load would have to wait for the store.
     @inline(__always)
     fileprivate mutating func clear(_ offset: Int) {
         precondition(offset >= 0 && offset <= byteCount &- 2)
@@ -181,9 +182,11 @@ extension ChecksumMark {
         return sum.sum
     }
 
-    /// Fills in a layer whose own sum or IPv6 pseudo header has to be computed first.
+    /// Fills in a layer in the less common cases: the header's sum is not computed yet, or the layer is inside IPv6,
+    /// whose addresses belong to the pseudo header.
     ///
-    /// This is a separate function with plain parameters, so that the common path makes no call and no store.
+    /// This is a separate function, so that the common path makes no call. The parameters are plain numbers, because
+    /// passing a ``ChecksumMark`` would store it in memory also on the common path.
     @inline(never)
     fileprivate static func fillSlowly(
         _ flags: UInt64, _ offset: Int, _ byteCount: Int, _ network: Int, _ sum: UInt64, _ packet: inout MutableRawSpan,

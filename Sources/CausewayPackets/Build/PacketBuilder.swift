@@ -132,8 +132,9 @@ public struct PacketBuilder: Sendable {
         append(payload, first: payload.count, filledTo: payload.count)
     }
 
-    /// Returns the checksum's sum over a payload. Reads the source array instead of the packet, where a load would wait
-    /// until the copy of the payload is stored.
+    /// Returns the sum over a payload, for the checksum of an outer layer; `nil` if no outer checksum has to be filled
+    /// in. The sum is computed over the source array. A load from the packet would have to wait until the copy of the
+    /// payload is stored.
     @inline(__always)
     private func sum(_ payload: [UInt8]) -> UInt64? {
         guard marks.covers else { return nil }

@@ -78,7 +78,8 @@ struct ChecksumSum {
         if offset < end { addLast(bytes, offset, end) }
     }
 
-    /// Adds eight bytes that were stored as two 32-bit halves.
+    /// Adds eight bytes with two 32-bit loads. A single 64-bit load would have to wait if two different stores have
+    /// just written the bytes, as for the addresses of an IPv4 header.
     @inline(__always)
     mutating func addPair(_ bytes: RawSpan, _ start: Int) {
         precondition(start >= 0 && start <= bytes.byteCount &- 8)
@@ -86,7 +87,7 @@ struct ChecksumSum {
         carry(UInt64(unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: start &+ 4, as: UInt32.self)))
     }
 
-    /// Converts the sum to that of the same bytes at an odd offset.
+    /// Rotates the sum by one byte. The result is the sum for the case that the added bytes begin at an odd offset.
     @inline(__always)
     mutating func swap() { sum = sum << 8 | sum >> 56 }
 

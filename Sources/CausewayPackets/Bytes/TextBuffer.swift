@@ -32,7 +32,7 @@ package struct TextBuffer: Sendable {
         let (start, byteCount) = (count, bytes.count)
         require(byteCount)
         unsafe storage.withUnsafeMutableBytes { place in
-            // In bounds: `require` reserved the capacity above.
+            // In bounds: `require` reserved `byteCount` bytes after `start`.
             let place = unsafe UnsafeMutableRawBufferPointer(rebasing: place[start...])
             unsafe place.copyMemory(from: UnsafeRawBufferPointer(bytes))
         }
@@ -55,9 +55,11 @@ package struct TextBuffer: Sendable {
         storage[count] = byte
         count &+= 1
     }
-    /// Appends a quoted JSON member name, a colon and `opening` in one step.
+    /// Appends a JSON member name in quotation marks, a colon and `opening`. Capacity is reserved only once for all of
+    /// them.
     ///
-    /// The method is inlined, so that names with a known length are stored as words, not byte by byte.
+    /// The method is inlined. If the compiler knows the name's length, it copies the name in machine words, not byte by
+    /// byte.
     @inline(__always)
     mutating func key(_ name: StaticString, afterComma: Bool, _ opening: StaticString = "") {
         let (length, openingLength) = (name.utf8CodeUnitCount, opening.utf8CodeUnitCount)

@@ -18,7 +18,8 @@ extension LayerWalk {
     /// The flags in the first two GRE bytes (RFC 2784 §2, RFC 2890 §2, RFC 2637 §4.1).
     private enum GREFlag {
         static let versionMask: UInt16 = 0x0007
-        /// A checksum or routing information is present (RFC 1701). Either flag adds the same four bytes to the header.
+        /// Mask for two flags: a checksum or routing information is present (RFC 1701). If at least one of the flags is
+        /// set, the header has four more bytes: both flags share them.
         static let checksumOrRouting: UInt16 = 0xC000
         static let key: UInt16 = 0x2000
         static let sequence: UInt16 = 0x1000

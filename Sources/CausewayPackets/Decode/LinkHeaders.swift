@@ -21,7 +21,7 @@ public struct EthernetHeader: Hashable, Sendable {
 
     /// Reads a header at `offset`.
     ///
-    /// - Throws: `WireError` if the bytes end before the header.
+    /// - Throws: `WireError` if fewer than ``byteCount`` bytes remain.
     public init(_ bytes: borrowing ByteView, at offset: Int) throws(WireError) {
         destination = try MACAddress(bytes, at: offset)
         source = try MACAddress(bytes, at: offset &+ 6)
@@ -78,7 +78,7 @@ public struct VLANTag: Hashable, Sendable {
 
     /// Reads a tag at `offset`.
     ///
-    /// - Throws: `WireError` if the bytes end before the tag.
+    /// - Throws: `WireError` if fewer than ``byteCount`` bytes remain.
     public init(_ bytes: borrowing ByteView, at offset: Int) throws(WireError) {
         let control = try bytes.u16(offset)
         self.init(
@@ -136,7 +136,7 @@ public struct ARPPacket: Hashable, Sendable {
 
     /// Reads a packet at `offset`; `nil` if its addresses are not Ethernet and IPv4 addresses.
     ///
-    /// - Throws: `WireError` if the bytes end before the packet.
+    /// - Throws: `WireError` if the bytes end within the packet.
     public init?(_ bytes: borrowing ByteView, at offset: Int) throws(WireError) {
         guard try bytes.u8(offset &+ 4) == 6, try bytes.u8(offset &+ 5) == 4 else { return nil }
         hardwareType = try bytes.u16(offset)

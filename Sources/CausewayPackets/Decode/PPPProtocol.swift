@@ -11,8 +11,9 @@ enum PPPProtocol {
     /// The address and control fields: all stations, unnumbered information (RFC 1662 §3.1).
     static let addressAndControl: UInt16 = 0xFF03
 
-    /// Reads the protocol number and its size in bytes. With protocol field compression (RFC 1661 §6.5), a number below
-    /// 256 may take one byte: the leading zero byte is omitted. The two-byte form begins with an even byte.
+    /// Returns the protocol number at `offset`, and its size of one or two bytes. With protocol field compression (RFC
+    /// 1661 §6.5), a number below 256 may be sent without its leading zero byte. The two forms differ in the first
+    /// byte: it is odd in the one-byte form, and even in the two-byte form.
     static func number(_ p: borrowing ByteView, at offset: Int) throws(WireError) -> (number: UInt16, byteCount: Int) {
         let first = try p.u8(offset)
         if first & 1 != 0 { return (UInt16(first), 1) }

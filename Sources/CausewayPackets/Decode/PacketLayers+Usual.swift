@@ -1,5 +1,6 @@
 extension PacketLayers {
-    /// An IPv4 header's first eight bytes: version 4, length 20 bytes, and fragment offset zero (RFC 791 §3.1).
+    /// The usual values in an IPv4 header's first eight bytes, and the mask for the bits to compare: version 4, a
+    /// header length of 20 bytes, and fragment offset zero (RFC 791 §3.1).
     private static let usual4: UInt64 = 0x4500_0000_0000_0000
     private static let usual4Mask: UInt64 = 0xFF00_0000_0000_1FFF
     /// Header lengths in bytes: 8 for ICMP and UDP, 20 for TCP and IPv4 without options.

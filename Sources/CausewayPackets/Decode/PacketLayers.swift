@@ -1,6 +1,6 @@
 /// The protocol of one packet layer.
 public enum LayerKind: UInt8, Sendable, CaseIterable {
-    /// `none` means no layer. The other cases are link-layer protocols.
+    /// `none` means no layer. The cases from `ethernet` to `ppp` are link-layer protocols.
     case none, ethernet, linuxCooked, linuxCooked2, loopback, vlan, llc, snap, mpls, pppoe, ppp
     /// ARP, IPv4, IPv6, and the IPv6 extension headers (RFC 8200 §4).
     case arp, ipv4, ipv6, hopByHop, destinationOptions, routing, fragment, authentication, mobility
@@ -48,7 +48,8 @@ public struct PacketLayers: Sendable {
     /// The maximum number of recorded layers.
     public static let capacity = 16
 
-    /// The layers, each packed into one integer. Writing them in place saves a copy per packet.
+    /// The layers, each packed into one integer. The layers are written directly into this property, because a copy of
+    /// the array would cost time for every packet.
     private var storage: InlineArray<16, UInt64> = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
     /// The number of layers.
     public private(set) var count = 0

@@ -56,9 +56,12 @@ struct QUICInitials: Sendable {
         return opened
     }
 
-    /// Decrypts a packet with its flow's known keys, or else with keys derived from its connection ID. The flow's keys
-    /// are tried first: after the server's first reply, the client sends to the server's connection ID but keeps its
-    /// keys (RFC 9001 §5.2).
+    /// Decrypts a packet. Tries the keys that are stored for the packet's flow, then keys derived from the packet's
+    /// Destination Connection ID.
+    ///
+    /// The stored keys are tried first, because the connection ID changes and the keys do not: after the server's first
+    /// reply, the client sends to the connection ID that the server chose, and keeps the keys derived from its first
+    /// connection ID (RFC 9001 §5.2).
     private mutating func frames(
         _ datagram: borrowing ByteView, _ place: QUICPacketPlace, _ flow: Flow
     ) -> [UInt8]? {

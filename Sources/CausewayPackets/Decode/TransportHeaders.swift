@@ -20,7 +20,7 @@ public struct UDPHeader: Hashable, Sendable {
 
     /// Reads a header at `offset`.
     ///
-    /// - Throws: `WireError` if the bytes end before the header.
+    /// - Throws: `WireError` if fewer than ``byteCount`` bytes remain.
     public init(_ bytes: borrowing ByteView, at offset: Int) throws(WireError) {
         sourcePort = try bytes.u16(offset)
         destinationPort = try bytes.u16(offset &+ 2)
@@ -89,9 +89,9 @@ public struct TCPHeader: Hashable, Sendable {
     /// Header length in bytes, including padded options.
     public var byteCount: Int { 20 + (min(options.count, 40) + 3) / 4 * 4 }
 
-    /// Reads a header at `offset`.
+    /// Reads a header at `offset`. If the bytes end within the options, only the options before the end are kept.
     ///
-    /// - Throws: `WireError` if the bytes end before the header.
+    /// - Throws: `WireError` if fewer than 20 bytes remain.
     public init(_ bytes: borrowing ByteView, at offset: Int) throws(WireError) {
         sourcePort = try bytes.u16(offset)
         destinationPort = try bytes.u16(offset &+ 2)

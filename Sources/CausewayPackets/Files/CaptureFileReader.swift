@@ -62,7 +62,8 @@ public struct CaptureFileReader: Sendable {
     /// The file offset of the next byte to read.
     var fileOffset: Int { base + position }
 
-    /// The link type for the file, or for its latest interface; `nil` until it is known.
+    /// The link type; `nil` until it is known. A pcap file has one link type. In a pcapng file, each interface has its
+    /// own, and this is the link type of the latest interface.
     public var linkType: LinkType? {
         switch format {
         case .pcap(let header): header.linkType

@@ -57,7 +57,7 @@ extension CaptureFileReader {
             header.kind.isNanoseconds
             ? CaptureTime(seconds: seconds, nanoseconds: field(1))
             : CaptureTime(seconds: seconds, microseconds: field(1))
-        // Some writers store more bytes than the snap length. The surplus is dropped.
+        // Some programs write more bytes than the snap length. The reader cuts the packet to the snap length.
         let kept = header.snapLength > 0 ? min(captured, header.snapLength) : captured
         let packet = CapturedPacket(
             time: time, originalCount: Int(field(3)), capturedCount: kept, linkType: header.linkType)

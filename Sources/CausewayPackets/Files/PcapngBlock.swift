@@ -55,7 +55,7 @@ public struct PcapngBlock: Hashable, Sendable {
     public var options: [Option]
     /// Whether an end-of-options mark follows the options. The mark is optional.
     public var endsOptions: Bool
-    /// Bytes after the decoded part. They are kept, so that the block can be written unchanged.
+    /// The bytes after the block's content and options. They are kept, so that the block can be written unchanged.
     var rest: [UInt8] = []
 
     /// Creates a block. An end-of-options mark follows the options, if there are any.

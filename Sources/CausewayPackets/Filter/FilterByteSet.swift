@@ -4,7 +4,9 @@ enum FilterByteSet {
     /// The maximum number of values in a set.
     private static let capacity = 8
 
-    /// The offset of the byte, eight values (possibly repeated), and the targets for a match and a mismatch.
+    /// The offset of the loaded byte in the packet, the set's values, and the program positions to continue at for a
+    /// byte in the set and for any other byte. There are always eight values: in a smaller set, the last value is
+    /// repeated.
     typealias Found = (at: UInt32, bytes: UInt64, jt: Int, jf: Int)
 
     static func branch(_ instructions: [FilterInstruction], _ position: Int) -> Found? {
@@ -41,8 +43,8 @@ enum FilterByteSet {
         }
     }
 
-    /// Returns the position to which the comparisons lead for a value. The search terminates, because jumps lead
-    /// forward only.
+    /// Follows the comparisons from `start` for one value of the byte. Returns the position of the first instruction
+    /// after them. The loop terminates, because jumps lead forward only.
     private static func way(_ instructions: [FilterInstruction], _ start: Int, _ value: UInt32) -> Int {
         var position = start
         while position < instructions.count, isJump(instructions[position]) {

@@ -39,9 +39,11 @@ struct FilterDecision: Hashable, Sendable {
     var byteAt: Int32 = -1
     /// Up to eight accepted values for the byte at `byteAt`, which is negative if no byte is compared.
     var bytes: UInt64 = 0
-    /// Offset after the final compared byte, without the IP header length.
+    /// Offset after the last byte that the decision loads. As for the other offsets, the IP header length is added to
+    /// it if `header` is not negative.
     var reach: Int32 = 0
-    /// The number of windows that must match: 2 or 1.
+    /// How many of the two windows `first` and `second` must match: both, or only one of them. If the decision compares
+    /// one window, `first` and `second` are equal.
     var needed: Int32 = 2
     var jt: Int32 = 0
     var jf: Int32 = 0

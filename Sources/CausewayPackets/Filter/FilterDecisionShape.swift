@@ -51,7 +51,8 @@ struct FilterWindow {
     private var mask: UInt64
     private var value: UInt64
 
-    /// Creates a window with an empty mask. It ends at the offset `last`, but begins at 0 if `last` is below 8.
+    /// Creates a window with an empty mask. The window's eight bytes end at the offset `last`. If fewer than eight
+    /// bytes precede this offset, the window begins at 0 and ends later.
     init(behind last: UInt32) { (at, mask, value) = (max(0, Int(last) - 8), 0, 0) }
 
     init(_ test: FilterDecisionMaking.Comparison) {
@@ -78,7 +79,8 @@ struct FilterWindow {
         let last = Int(test.at) + Int(test.width)
         if last > at + 8 {
             let distance = last - 8 - at
-            // The window moves by `distance`. The bytes that it no longer contains must not be part of a comparison.
+            // Move the window by `distance` bytes. This is not possible if a comparison uses one of the bytes that the
+            // window would lose.
             guard distance < 8, mask >> UInt64(64 - distance * 8) == 0 else { return false }
             moved.at += distance
             (moved.mask, moved.value) = (mask << UInt64(distance * 8), value << UInt64(distance * 8))

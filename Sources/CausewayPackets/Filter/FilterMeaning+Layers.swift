@@ -102,7 +102,7 @@ extension FilterLayout {
         return .any([version4, version6])
     }
 
-    /// Returns the condition for an LLC header, and its control field's offset.
+    /// Returns a test for whether the frame has an LLC header, and the offset of this header's control field.
     private func llcHeader() throws(FilterMeaningError) -> (FilterNode, control: Int) {
         switch link {
         case .ethernet:

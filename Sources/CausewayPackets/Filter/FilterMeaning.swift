@@ -1,8 +1,8 @@
 /// Translates the filter language's primitives, such as `tcp` or `vlan`, into tests at the current header positions.
 extension FilterLayout {
-    /// The IPv4 protocol field.
+    /// Loads the protocol field of the IPv4 header.
     var protocolField4: FilterLoad { network(1, 9) }
-    /// The IPv6 next header field.
+    /// Loads the next header field of the IPv6 header.
     var protocolField6: FilterLoad { network(1, 6) }
 
     /// Returns a test for a protocol over IPv4 or IPv6.

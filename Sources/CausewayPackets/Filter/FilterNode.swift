@@ -88,7 +88,8 @@ indirect enum FilterNode: Hashable, Sendable {
     case all([FilterNode])
     case any([FilterNode])
     case not(FilterNode)
-    /// Stores a position that depends on the packet, such as a tunnelled frame's. This node is always true.
+    /// Computes a position that depends on the packet, such as the start of a tunnelled frame, and stores it in a slot
+    /// of the scratch memory. As a condition, this node is always true.
     case mark(slot: Int, FilterExpression)
     /// Tests whether a protocol occurs in the chain of headers that begins with a network header.
     case chain(version6: Bool, at: Int, slot: Int?, proto: UInt32)
@@ -141,7 +142,9 @@ struct FilterHosts: Hashable, Sendable {
         }
     }
 
-    /// Whether `or` can merge this set with `other`: all fields except the addresses are equal, and the direction is not `both`.
+    /// Whether `or` can merge this set with `other`: all fields except the addresses are equal, and the direction is
+    /// not `both`. A merged set with this direction would also accept a packet from a host of one set to a host of the
+    /// other.
     func joins(_ other: FilterHosts) -> Bool {
         forms == other.forms && direction == other.direction && mask == other.mask && direction != .both
     }

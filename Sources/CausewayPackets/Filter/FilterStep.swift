@@ -2,7 +2,7 @@
 ///
 /// A load and the comparison after it are fused into one step, because dispatching costs more than executing.
 struct FilterStep: Hashable, Sendable {
-    /// Codes for fused steps. All other steps have the instruction's code.
+    /// Codes for fused steps. Every other step has the code of its BPF instruction.
     static let byteEqual: UInt16 = 0x22
     static let halfEqual: UInt16 = 0x0A
     static let wordEqual: UInt16 = 0x12
@@ -13,7 +13,7 @@ struct FilterStep: Hashable, Sendable {
     var k: UInt32
     var jt: Int32
     var jf: Int32
-    /// The mask for the loaded value, the bits to test, and the expected value.
+    /// The loaded value is combined with `mask`. The step then compares the bits in `tested` with `value`.
     var mask: UInt32 = .max
     var tested: UInt32 = .max
     var value: UInt32 = 0

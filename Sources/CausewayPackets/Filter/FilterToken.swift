@@ -112,8 +112,9 @@ struct FilterLexer {
         return true
     }
 
-    /// Whether a colon belongs to an address. Inside brackets, a colon separates offset and size; in an address, hexadecimal digits are on
-    /// both sides.
+    /// Whether the colon at the current position belongs to an address. `text` is the word before the colon: in an
+    /// address, it contains only hexadecimal digits, colons and dots. Inside brackets, a colon never belongs to an
+    /// address. There it separates offset and size, as in `ip[0:2]`.
     private func isAddressColon(_ text: String) -> Bool {
         guard text.allSatisfy({ $0.isHexDigit || $0 == ":" || $0 == "." }) else { return false }
         var depth = 0

@@ -45,7 +45,8 @@ extension FilterLayout {
         case .wirelessRadio, .wirelessPPI: beginsBehind([.mark(slot: 0, .littleEndian16(2))])
         case .wirelessAVS: beginsBehind([.mark(slot: 0, .word(4))])
         default:
-            // Prism's header has a fixed length, but some drivers use its link type for AVS headers.
+            // This link type is meant for Prism headers, which have a fixed length. Some drivers also use it for AVS
+            // headers, which state their length.
             let isAVS = FilterNode.equal(FilterLoad(size: 4, offset: 0), Self.avsVersion, mask: Self.avsMask)
             beginsBehind([
                 .any([.all([isAVS, .mark(slot: 0, .word(4))]), .mark(slot: 0, .number(Self.prismHeaderLength))])
@@ -64,8 +65,9 @@ extension FilterLayout {
         linkHeader.slot = slot
     }
 
-    /// Computes the payload position: the header has 24 bytes, and two more with a QoS field. Radiotap states whether
-    /// the header is padded to a multiple of four.
+    /// Computes the position of the payload. The 802.11 header before it has 24 bytes, and 26 in a data frame with a
+    /// QoS field. If the radiotap header states that a data frame is padded, the position is rounded up to a multiple
+    /// of four.
     private func payloadMarks(_ payload: Int) -> [FilterNode] {
         func end(_ length: UInt32) -> FilterNode {
             .mark(slot: payload, .binary(.place(linkHeader.place), .add, .number(length)))

@@ -109,8 +109,9 @@ enum KernelProgram {
 
     static func make(_ code: [FilterInstruction]) -> [(code: UInt16, jt: UInt8, jf: UInt8, k: UInt32)]? {
         guard code.count <= PacketFilter.kernelLimit else { return nil }
-        // The instructions (by index) whose true or false branch needs an unconditional jump after the instruction.
-        // Each insertion moves later instructions, so repeat until stable.
+        // The indices of conditional jumps whose true (or false) target is too far away. Such an instruction is
+        // followed by an unconditional jump to the target. Each added jump moves the later instructions, which can make
+        // other jumps too long. So repeat until no index is added.
         var longTrue = Set<Int>()
         var longFalse = Set<Int>()
         while true {

@@ -3,10 +3,10 @@ import CausewayWire
 
 /// Encodes packets as JSON, one object per line, for programs.
 ///
-/// `layers` has one object per header, outermost first, with the protocol name in `layer`. The members beside `layers`
-/// (`ethernet`, `vlan`, `arp`, `ipv4`, `ipv6`, `tcp`, `udp`, `icmp`) repeat the headers of the innermost encapsulation
-/// level, so that they describe one packet. `issues` lists truncated and invalid parts, and each checksum has a status.
-/// Times are exact decimal seconds, as a string.
+/// `layers` has one object per header, outermost first, with the protocol name in `layer`. The headers of the innermost
+/// encapsulation level also appear as members beside `layers`: `ethernet`, `vlan`, `arp`, `ipv4`, `ipv6`, `tcp`, `udp`,
+/// `icmp`. The outer IP and transport headers of a tunnelled packet appear only in `layers`. `issues` lists truncated
+/// and invalid parts, and each checksum has a status. Times are exact decimal seconds, as a string.
 public struct PacketJSON: Sendable {
     var out = TextBuffer()
     var needsComma = false

@@ -57,7 +57,8 @@ extension PacketPrinter {
         if let name = Self.exchanges[exchange] { out.put(name) } else { put("#", exchange) }
     }
 
-    /// Returns the sender's role in the key exchange that the initiator's cookie identifies.
+    /// Returns the letter for the sender's role: I for the initiator, R for the responder. Messages belong to the same
+    /// key exchange if they have the same initiator cookie.
     private mutating func side(_ p: borrowing ByteView, _ carrier: Carrier) throws(WireError) -> StaticString {
         let (initiator, responder) = (try p.u64(0), try p.u64(8))
         if let known = exchangePeers[initiator] {

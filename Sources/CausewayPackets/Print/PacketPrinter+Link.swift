@@ -38,7 +38,8 @@ extension PacketPrinter {
         }
     }
 
-    /// Prints an IP packet without a link layer. The network layer's name is always printed.
+    /// Prints an IP packet without a link header. If link headers are shown, the output for other packets has the
+    /// payload's type in the link header. Here the network layer's name is printed instead.
     private mutating func rawIP(_ p: borrowing ByteView, _ length: Int, _ isIPv6: Bool) throws(WireError) {
         if options.showsLink { out.put(isIPv6 ? "IP6 " : "IP ") }
         if isIPv6 { try ipv6(p, length) } else { try ipv4(p, length) }

@@ -155,7 +155,8 @@ extension PacketPrinter {
         try change(p, &offset)
     }
 
-    /// Prints a file's optional attributes (RFC 1813 §2.6 `post_op_attr`), after the text `before`.
+    /// Prints the text `before`, then a file's attributes if the reply contains them (RFC 1813 §2.6 `post_op_attr`).
+    /// Prints nothing at verbosity 0.
     private mutating func attributes(
         _ before: StaticString, _ p: borrowing ByteView, _ offset: inout Int
     ) throws(WireError) {
@@ -167,8 +168,8 @@ extension PacketPrinter {
         try fileAttributes(p, &offset, true, detail: verbosity)
     }
 
-    /// Prints a file's size and times before an operation, and all its attributes afterwards (RFC 1813 §2.6
-    /// `wcc_data`).
+    /// Prints two states of a file that an operation may have changed (RFC 1813 §2.6 `wcc_data`): the size and the
+    /// times that it had before the operation, and all attributes that it had after the operation.
     private mutating func change(_ p: borrowing ByteView, _ offset: inout Int) throws(WireError) {
         if verbosity > 1 { out.put(" PRE:") }
         let isThere = try p.u32(offset) != 0

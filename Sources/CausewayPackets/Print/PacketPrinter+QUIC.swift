@@ -12,7 +12,9 @@ extension PacketPrinter {
         return true
     }
 
-    /// Prints a datagram on another port if it contains a client's Initial packet. A valid authentication tag identifies such a packet.
+    /// Prints a datagram on a port other than the QUIC port if it contains a client's Initial packet. The packet's
+    /// authentication tag must be valid, so other protocols are not mistaken for QUIC. Returns whether the datagram was
+    /// printed.
     mutating func quicElsewhere(
         _ p: borrowing ByteView, _ length: Int, _ ports: (source: UInt16, destination: UInt16), _ carrier: Carrier
     ) throws(WireError) -> Bool {

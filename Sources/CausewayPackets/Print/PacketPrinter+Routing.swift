@@ -14,7 +14,7 @@ extension PacketPrinter {
         let (version, type) = (try p.u8(0), try p.u8(1))
         put("OSPFv", version, ", ")
         if let name = Self.ospfTypes[type] { out.put(name) } else { put("unknown packet type (", type, ")") }
-        // The digest after the message does not count as part of it (RFC 2328 §D.3).
+        // The printed length excludes the digest that follows the message (RFC 2328 §D.3).
         let isDigested = version == 2 && ospfIsDigested(p)
         put(", length ", length - (isDigested ? Int(try p.u8(19)) : 0))
     }

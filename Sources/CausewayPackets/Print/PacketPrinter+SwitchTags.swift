@@ -4,7 +4,7 @@ extension PacketPrinter {
     enum SwitchTag {
         /// Marvell's 4-byte tag.
         case dsa
-        /// Marvell's tag after an Ethernet type and 2 reserved bytes.
+        /// Marvell's 4-byte tag, preceded by an Ethernet type and 2 reserved bytes.
         case dsaExtended
         /// Broadcom's 4-byte tag.
         case broadcom
@@ -20,7 +20,8 @@ extension PacketPrinter {
         }
     }
 
-    /// Prints the tag. If the link layer is printed too, a comma follows the addresses, and another comma follows the tag.
+    /// Prints the tag. If the link layer is printed too, puts a comma before the tag, and omits the comma after the
+    /// tag: the text that follows begins with a comma.
     mutating func switchTag(_ kind: SwitchTag, _ p: borrowing ByteView) throws(WireError) {
         if options.showsLink { out.put(", ") }
         switch kind {

@@ -27,7 +27,7 @@ extension PacketPrinter {
         }
         if options.expectsDNS || either(Port.domain) { return try dns(p, length, isStream: true, isMulticast: false) }
         if either(Port.ssh) { return ssh(p) }
-        // BGP messages are too long for one line.
+        // BGP messages are too long for one line, so only the protocol's name is printed.
         if either(Port.bgp) { return out.put(": BGP") }
         if either(Port.openFlow) { return try openFlow(p, length) }
         if either(Port.redis) { return try resp(p, length) }

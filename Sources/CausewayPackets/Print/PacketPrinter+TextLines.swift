@@ -27,7 +27,8 @@ extension PacketPrinter {
         while offset < length, let next = textLine(p, offset, length, "\n\t") { offset = next }
     }
 
-    /// Whether the bytes begin with a request word, or have a status where the protocol expects it.
+    /// Whether the bytes begin a message. A request begins with a request word. In a response, the first or the second
+    /// word is a status, depending on the protocol.
     private func beginsMessage(_ p: borrowing ByteView, _ proto: TextProtocol) -> Bool {
         guard let (first, next) = token(p, 0) else { return false }
         if proto.words.contains(where: { isWord(p, first, $0) }) { return true }

@@ -58,7 +58,8 @@ public struct PacketPrinter: Sendable {
     /// The protocol name to print if bytes are missing.
     var part: StaticString = "link"
     var sequences = SequenceTable()
-    /// Key exchange peers by the initiator's cookie, at most ``conversationLimit``.
+    /// The two peers of each IPsec key exchange. The key is the initiator's cookie. At most ``conversationLimit``
+    /// exchanges are kept.
     var exchangePeers: [UInt64: ExchangePeers] = [:]
     /// NFS calls that still await a reply, at most ``conversationLimit``.
     var remoteCalls: [RemoteCall: RemoteProcedure] = [:]
@@ -145,7 +146,7 @@ public struct PacketPrinter: Sendable {
     /// Prints the mark for contradictory fields.
     mutating func invalid() { out.put(" (invalid)") }
 
-    /// Prints that a condition is violated, with the value and the limit.
+    /// Prints a violated condition, for example `[length 5 < 20] (invalid)`.
     mutating func broken(_ what: StaticString, _ value: Int, _ sign: StaticString, _ limit: Int) {
         out.put(" [")
         out.put(what)

@@ -13,7 +13,8 @@ package struct NeighbourProbes: Sendable {
     /// The packet filter expression for frames that ``answer(_:)`` decodes.
     package static let filter = "arp[6:2] = 2 or (icmp6 and ip6[40] = 136)"
 
-    /// Returns a frame that requests the hardware address for an IP address; `nil` if the address families differ.
+    /// Returns a frame that requests the hardware address for an IP address; `nil` unless `address` and `source` have
+    /// the same address family.
     package func request(_ address: InternetAddress, from source: InternetAddress) -> [UInt8]? {
         var packet = PacketBuilder()
         switch (address, source) {
@@ -23,7 +24,8 @@ package struct NeighbourProbes: Sendable {
                 ARPPacket(
                     operation: .request, senderHardware: hardware, senderAddress: source, targetAddress: address))
         case (.ipv6(let address), .ipv6(let source)):
-            // The solicited-node multicast group: all hosts whose addresses end with these 24 bits receive the message (RFC 4291 §2.7.1).
+            // The solicited-node multicast group. It contains all hosts whose addresses have the same last 24 bits as
+            // the requested address (RFC 4291 §2.7.1).
             let group = IPv6Address(high: 0xFF02 << 48, low: 0x1_FF00_0000 | address.low & 0xFF_FFFF)
             packet.add(
                 EthernetHeader(

@@ -2,7 +2,7 @@ internal import CausewayTypes
 
 /// Ports in the syntax `22,80,8000-8100,https`, in the given order, without duplicates.
 public struct PortList: Hashable, Sendable {
-    /// The ports in text order.
+    /// The ports, in the order in which the list names them.
     public private(set) var ports: [UInt16] = []
 
     /// A syntax error in a port list.

@@ -47,7 +47,8 @@ public struct PortSurvey: ~Copyable, Sendable {
         public var longestWait: Duration = .seconds(1)
         /// The probe type.
         public var technique: ScanTechnique
-        /// Whether all hosts are on the local link. Such hosts have similar round-trip times.
+        /// Whether all hosts are on the local link. Their round-trip times are similar, so an echo scan waits a shorter
+        /// time for hosts that have not answered.
         public var isNear = false
 
         /// Creates settings with default limits.
@@ -61,7 +62,8 @@ public struct PortSurvey: ~Copyable, Sendable {
     private var pace: ScanPace
     private var wheel = ExpiryWheel()
     private var expired: [ExpiryWheel.Entry] = []
-    /// Whether a host has answered for the first time, so that the running timeouts must be set again.
+    /// Whether a host has answered for the first time. Its round-trip time is now known, so the timeouts of waiting
+    /// probes must be computed again.
     private var isImpatient = false
     /// The time of the latest answer, in microseconds.
     private var latest: Int64 = 0
@@ -145,7 +147,8 @@ public struct PortSurvey: ~Copyable, Sendable {
         isImpatient = false
         for entry in wheel.takeAll() where table.isWaiting(for: entry) {
             let index = Int(entry.probe)
-            // Stored send times wrap around after an hour, but the waiting probe was sent only seconds ago.
+            // Send times wrap around after an hour. This is harmless here: a probe that still waits for an answer was
+            // sent only seconds ago.
             wheel.add(entry, at: latest - table.elapsed(index, at: latest) + timeout(index))
         }
     }

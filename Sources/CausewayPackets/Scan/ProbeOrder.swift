@@ -3,7 +3,7 @@
 struct ProbeOrder: Sendable {
     /// The index from which probes may still be unsent. All probes with a smaller index have been sent.
     private var unasked: UInt32 = 0
-    /// Unanswered probes to repeat, and the number already repeated.
+    /// Unanswered probes to repeat. The first `againTaken` probes need no repetition any more.
     private var again: [UInt32] = []
     private var againTaken = 0
 

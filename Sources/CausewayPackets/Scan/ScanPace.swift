@@ -1,8 +1,8 @@
 /// Controls the probe rate. The rate rises with answers to first attempts, halves after a loss, and never exceeds the
 /// user's limit.
 ///
-/// The type applies TCP's congestion window principle (RFC 5681 §3.1) to a rate, because a window would wait for ports
-/// that never answer.
+/// The type applies TCP's congestion window principle (RFC 5681 §3.1) to a rate, not to the number of unanswered
+/// probes. A limit on that number would stop the scan when many ports do not answer.
 struct ScanPace: Sendable {
     /// Probes per second.
     private(set) var rate: Double
@@ -28,7 +28,8 @@ struct ScanPace: Sendable {
     /// Returns whether a probe may be sent at this time, in microseconds. If so, counts the probe as sent.
     mutating func take(_ now: Int64) -> Bool {
         if now > last {
-            // Allow a burst of at most five milliseconds: a busy machine may not run the sender more often.
+            // After a pause, allow a burst of at most five milliseconds. On a busy machine, the sender may not run more
+            // often than every five milliseconds.
             let room = max(1, min(rate / 200, maximum / 50))
             allowance = min(allowance + Double(now - last) * rate / 1e6, max(room, 1))
             last = now

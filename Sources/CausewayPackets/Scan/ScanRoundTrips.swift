@@ -1,7 +1,8 @@
 /// The round-trip times of a scan's hosts, and the timeouts that follow from them. All times are in microseconds.
 struct ScanRoundTrips: Sendable {
     private let technique: ScanTechnique
-    /// Whether all hosts are on the local link. Such hosts have similar round-trip times.
+    /// Whether all hosts are on the local link. Their round-trip times are similar, so hosts that have not answered get
+    /// a shorter timeout in an echo scan.
     private let isNear: Bool
     private let shortest: Int64
     let longest: Int64
@@ -30,11 +31,11 @@ struct ScanRoundTrips: Sendable {
     func timeout(host: Int, attempt: UInt8) -> Int64 {
         let estimate = estimates[host]
         if !estimate.isKnown, common.isKnown, technique == .echo {
-            // Other hosts have answered, so this host is absent or farther away: wait briefly. An answer after the
-            // timeout still counts.
+            // Other hosts in the scan have answered in time, so this host is probably absent: use a short timeout. If
+            // this host is only farther away, its answer still counts after the timeout.
             let once = min(
                 max(4 * common.patience(shortest: 0, longest: longest), shortest * (isNear ? 3 : 4) / 2), longest)
-            // The first two attempts wait for this time. Each later attempt doubles the time.
+            // The first two attempts have the timeout `once`. Each later attempt doubles the timeout.
             return doubled(once, max(Int(attempt) - 1, 0))
         }
         return doubled(estimate.patience(shortest: shortest, longest: longest), Int(attempt))

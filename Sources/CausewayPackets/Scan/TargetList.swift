@@ -9,7 +9,8 @@ package enum TargetRange: Hashable, Sendable {
     /// A host name to resolve.
     case name(String)
 
-    /// The maximum number of addresses in a range: a /8 is usually an error.
+    /// The maximum number of addresses in a range, as in an IPv4 /12. A larger range, for example a /8, is refused,
+    /// because it is usually an input error.
     package static let maximumHosts = 1 << 20
 
     package struct Failure: Error, Hashable, Sendable, CustomStringConvertible {

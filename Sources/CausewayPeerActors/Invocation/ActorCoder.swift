@@ -3,8 +3,8 @@ internal import Foundation
 
 /// Encodes arguments, results and errors as JSON.
 ///
-/// The format is not a binary property list: such a list can refer to one object many times, and so cost the receiver
-/// much more memory than the sender. Foundation bounds the nesting depth.
+/// A binary property list would be a risk: it can refer to one object many times, and so cost the receiver much more
+/// memory than the sender. With JSON, this cannot occur, and Foundation limits the nesting depth.
 struct ActorCoder {
     let system: PeerActorSystem
 

@@ -19,7 +19,7 @@ final class ResultBox: Sendable {
     func returned(_ value: some Codable) {
         do {
             let bytes = try ActorCoder(system: system).encode(value)
-            // Leave space for the frame around the result.
+            // Leave 64 bytes for the other fields in the frame that carries the result.
             let limit = system.limits.frameByteCount - 64
             guard bytes.count <= limit else {
                 let text = "the result has \(bytes.count) bytes; at most \(limit) are sent"

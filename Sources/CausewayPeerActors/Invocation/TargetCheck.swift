@@ -45,7 +45,7 @@ final class TargetCheck: Sendable {
         if rest.hasPrefix("(extension in "), let end = rest.range(of: "):") { rest = rest[end.upperBound...] }
         guard rest.hasPrefix(type + ".") else { return false }
         rest = rest.dropFirst(type.count + 1)
-        // A raw identifier may have any characters.
+        // A raw identifier is in backquotes and may contain dots and parentheses, so the code below cannot check it.
         if rest.first == "`" { return true }
         guard let end = rest.firstIndex(of: "(") else { return false }
         return !rest[..<end].contains(".")

@@ -28,7 +28,8 @@ final class CallWaiter: Sendable {
 
     /// Suspends until the outcome is known. Only one task may call this.
     ///
-    /// Cancellation: has no effect; the caller's cancellation handler resolves the waiter.
+    /// Cancellation: has no effect here. The caller's cancellation handler cancels the call, and the outcome is then
+    /// known.
     func outcome() async -> ActorOutcome {
         await withCheckedContinuation { continuation in
             let done = state.withLock { state -> ActorOutcome? in

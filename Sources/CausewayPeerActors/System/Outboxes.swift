@@ -13,8 +13,8 @@ struct Outboxes {
 
     /// Maximum size of pending calls and results per peer, in bytes.
     static let limit = 16 << 20
-    /// Maximum size of all pending frames in bytes. Small frames, such as refusals, are not checked against ``limit``.
-    /// Frames that would exceed this size are dropped, because the peer does not read.
+    /// Maximum size of all frames that wait for one peer, in bytes. ``limit`` does not apply to small frames, such as
+    /// refusals. A frame that would exceed this size is dropped, because the peer does not read.
     static let hardLimit = limit + (1 << 20)
     private static let frameOverhead = 64
 
@@ -44,14 +44,15 @@ struct Outboxes {
         return idle
     }
 
-    /// Removes and returns a peer's next frame. After `nil`, the peer's task must end.
+    /// Removes and returns a peer's next frame. After `nil`, the task that sends frames to this peer must end.
     mutating func next(_ peer: PeerIdentity) -> [UInt8]? {
         guard var outbox = outboxes.removeValue(forKey: peer), !outbox.isEmpty else { return nil }
         defer { outboxes[peer] = outbox }
         let frame = outbox.frames[outbox.first].take()
         outbox.first += 1
         outbox.byteCount -= (frame?.count ?? 0) + Self.frameOverhead
-        // Remove at least half of the frames at once, so that each frame is moved at most once on average.
+        // Removing sent frames moves the other frames to the front of the array. Remove at least half of the array at
+        // once, so that a frame is moved at most once on average.
         if outbox.isEmpty || outbox.first > max(64, outbox.frames.count / 2) {
             outbox.frames.removeFirst(outbox.first)
             outbox.first = 0

@@ -4,8 +4,9 @@ internal import Distributed
 extension PeerActorSystem {
     /// Starts an actor's pending calls in order. One task at a time drains each mailbox.
     ///
-    /// `Task.immediate` runs each call until the call waits for its actor, so the calls reach the actor in order. A
-    /// call that suspends inside the actor does not delay the next call.
+    /// `Task.immediate` runs a call until the call first suspends, usually to wait for its actor. Only then does the
+    /// next call start, so the calls reach the actor in order. A call that suspends inside the actor does not delay the
+    /// next call.
     func drainMailbox(_ actor: UInt64) async {
         while let (call, service) = apply({ $0.nextCall(for: actor) }) {
             let task = Task.immediate {

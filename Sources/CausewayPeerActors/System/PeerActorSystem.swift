@@ -128,8 +128,9 @@ public final class PeerActorSystem: DistributedActorSystem, Sendable {
             case .joined(let peer): state.engine.joined(peer)
             case .left(let peer, let reason): state.engine.left(peer, reason)
             case .frame(let bytes, let peer):
-                // Only members send frames. A peer that joined before `attach` may send a frame before `init` has read
-                // `transport.members`. Add the peer here, or its frame would get no reply.
+                // Only members send frames, so add the sender as a member. Its `joined` event is missing if it joined
+                // before `init` called `attach`, and `init` may not have read `transport.members` yet. Without this,
+                // the frame would get no reply.
                 state.engine.joined(peer)
                 state.engine.received(bytes, from: peer)
             }
@@ -160,8 +161,8 @@ public final class PeerActorSystem: DistributedActorSystem, Sendable {
         }
     }
 
-    /// Sets a timer for the next deadline. Late, early and repeated timers are harmless, so a timer is added for an
-    /// earlier deadline, and none is cancelled.
+    /// Sets a timer for the next deadline, unless a timer is set for the deadline or an earlier time. Timers are never
+    /// cancelled, because late, early and repeated timers are harmless.
     private func arm(_ state: inout ActorSystemState) {
         guard let deadline = state.engine.deadline else { return }
         if let armed = state.armedFor, armed <= deadline { return }

@@ -1,6 +1,6 @@
 /// A `UDP` frame's payload: offers or ends a datagram lane, a DTLS connection for unreliable messages.
 package enum DatagramNotice: Equatable, Sendable {
-    /// The sender waits for a DTLS handshake on this UDP port.
+    /// Offers a UDP port. The sender waits there for the receiver's DTLS handshake.
     package struct Offer: Equatable, Sendable {
         package var port: UInt16
         /// 16 random bytes.

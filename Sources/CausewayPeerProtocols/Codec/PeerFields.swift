@@ -36,7 +36,8 @@ package struct PeerFields: Equatable, Sendable {
     // Writing
 
     package mutating func append(_ tag: UInt8, _ value: [UInt8]) {
-        // The length field has 16 bits. Callers enforce lower limits, so nothing is cut here.
+        // The length field has 16 bits, so a longer value is cut. Callers enforce lower limits, so no frame with a cut
+        // value is sent.
         fields.append((tag, value.prefix(Int(UInt16.max))))
     }
 

@@ -56,8 +56,9 @@ package enum PeerTimes {
     package static let joining = Duration.seconds(10)
     /// How long a link that is being closed may send its remaining output.
     package static let leaving = Duration.milliseconds(500)
-    /// How long the peer may be silent before the dialler sends PING. The accepter waits until ``suspectAfter``, so
-    /// that usually one PING and one PONG test both sides.
+    /// How long the peer may be silent before the side that dialled sends PING. The other side waits a little longer,
+    /// until ``suspectAfter``. It usually gets the dialler's PING before that, so one PING and its PONG test the link
+    /// for both sides.
     package static let pingAfter = Duration.seconds(6)
     package static let suspectAfter = Duration.milliseconds(6_500)
     /// How long a member may be silent before it is lost. By then, TCP has retransmitted a lost PING four times: 0.2,

@@ -1,6 +1,7 @@
 /// One member's datagram lane, which carries unreliable messages over UDP and DTLS.
 ///
-/// The value outlasts single connections: it tracks the attempts to open a lane and the current lane.
+/// A lane can use several DTLS connections, one after the other. This value tracks the attempts to open a connection,
+/// and the current connection.
 struct DatagramLane: Sendable {
     enum Phase: Equatable, Sendable {
         /// There is no DTLS connection. The side that offers connections opens the next one at

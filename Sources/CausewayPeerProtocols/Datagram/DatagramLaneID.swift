@@ -10,7 +10,8 @@ package struct DatagramLaneID: Hashable, Comparable, Sendable {
 package struct DatagramSecret: Equatable, Sendable {
     /// The token in hexadecimal digits, because a PSK identity is text without zero bytes.
     package let identity: [UInt8]
-    /// 32 bytes that only the two ends of the member's first control link can derive.
+    /// 32 bytes, derived from the first control link between this peer and the member. Only these two peers can derive
+    /// them.
     package let key: [UInt8]
 
     /// - Parameters:

@@ -49,8 +49,8 @@ package struct MemberID: Hashable, Sendable {
 package struct ChannelID: Hashable, Sendable {
     package let member: MemberID
     package let number: UInt16
-    /// The link on which the member joined. If the member leaves and returns, the numbers begin again, and the program
-    /// may still hold streams and transfers from before.
+    /// The link on which the member joined. It distinguishes streams and transfers from before, which the program may
+    /// still hold: if the member leaves and returns, the numbers begin again.
     let membership: LinkID
 
     init(_ member: MemberID, _ number: UInt16, in membership: LinkID) {

@@ -9,7 +9,8 @@ struct InvitationMachine: Sendable {
         var service = ""
         /// The address for the per-address limit; `nil` for peers on this host.
         let address: [UInt8]?
-        /// Whether the inviter's key is recorded. Such an invitation is never displaced.
+        /// Whether the inviter's key was recorded earlier. Such an invitation is never removed to make space for
+        /// another invitation.
         var isRecorded = false
 
         /// The source to count: an address, or a peer on this host.

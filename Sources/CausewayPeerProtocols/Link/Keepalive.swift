@@ -21,7 +21,8 @@ struct Keepalive: ReturningMachine, Sendable {
     private let asksFirst: Bool
     private(set) var lastHeard: Duration
     private var phase: Phase
-    /// The time that was added to `lastHeard` because this side did not run.
+    /// The time that was added to `lastHeard` so far. A late alarm means that this process did not run, so its delay
+    /// does not count as the peer's silence.
     private var uncounted = Duration.zero
 
     init(at now: Duration, asksFirst: Bool) {
@@ -47,7 +48,8 @@ struct Keepalive: ReturningMachine, Sendable {
 
     mutating func advance(to now: Duration) -> [Alarm] {
         var alarms: [Alarm] = []
-        // On the side that accepted the link, PING and suspicion are due together.
+        // On the side that accepted the link, the alarms `ping` and `suspect` are due at the same time. Return both
+        // from one call.
         while case .waiting(let next, let time) = phase, time <= now {
             allow(lateness: now - time, at: now)
             alarms.append(passed(next, at: now))
@@ -65,7 +67,8 @@ struct Keepalive: ReturningMachine, Sendable {
         case .ping: phase = .waiting(next: .suspect, at: max(now, lastHeard + PeerTimes.suspectAfter))
         case .suspect: phase = .waiting(next: .lost, at: end)
         case .lost:
-            // The delay of a late alarm does not count, so the peer has time left: send another PING.
+            // This alarm was late. Its delay does not count as the peer's silence, so the peer is not lost yet: send
+            // another PING.
             phase = .waiting(next: .lost, at: end)
             return .ping
         }

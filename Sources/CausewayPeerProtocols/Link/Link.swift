@@ -13,8 +13,8 @@ struct Link: Sendable {
     var reader = PeerFrameReader()
     var output = LinkOutput()
     var consent = LinkConsent()
-    /// Whether this side has sent its count of received frames on a replacement link. The peer retransmits all later
-    /// frames on the replacement link, so frames that still arrive on this old link are ignored.
+    /// Whether this side has reported the number of received frames in the HELLO of a replacement link. The peer sends
+    /// all later frames again on the replacement link, so frames that still arrive on this old link are ignored.
     var isSuperseded = false
 
     init(dial purpose: PeerDial.Purpose, member: MemberID, at now: Duration) {

@@ -56,7 +56,7 @@ struct LinkMachine: ReturningMachine, Sendable {
 
     var isLeaving: Bool { if case .leaving = phase { true } else { false } }
 
-    /// Always `false`: the mesh removes a link that has ended.
+    /// Always `false`: ``PeerMesh`` removes a link when the link ends, together with this value.
     var hasEnded: Bool { false }
 
     var deadline: Duration? {

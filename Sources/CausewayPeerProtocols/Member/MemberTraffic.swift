@@ -2,7 +2,7 @@ internal import DequeModule
 
 /// One member's messages, streams and resources, independent of its links.
 struct MemberTraffic: Sendable {
-    /// A channel that shares the control link.
+    /// Program content that is sent on the control link: messages, one stream, or one resource.
     enum Channel: Hashable, Sendable {
         case messages
         case stream(UInt16)

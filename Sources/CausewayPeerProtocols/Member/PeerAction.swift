@@ -110,7 +110,8 @@ package struct LinkFacts: Sendable, Equatable {
 package struct CertificateClaim: Sendable, Equatable {
     /// The certificate chain in DER, leaf first. It is empty if the peer's session has no certificate.
     package var chain: [[UInt8]]
-    /// The leaf key's signature over ``message``. The driver must verify the signature before it evaluates the chain.
+    /// The leaf key's signature over ``message``. The code that performs ``PeerAction/judge(_:_:)`` must verify the
+    /// signature before it evaluates the chain.
     package var proof: [UInt8]
     package var message: [UInt8]
 }

@@ -41,9 +41,11 @@ extension PeerMesh {
         return result ?? .notConnected
     }
 
-    /// Queues a message for all members, or for none: a program retries a refused message, and some members would otherwise get it twice.
+    /// Queues a message for all members, or for none. Otherwise some members could get a refused message twice, because
+    /// the program sends it again.
     ///
-    /// - Returns: `queued`, also if an unreliable message is dropped for a member.
+    /// - Returns: `queued`, even if an unreliable message is dropped for a member; otherwise the reason why no member
+    ///   gets the message.
     package mutating func send(_ message: [UInt8], toAll members: [MemberID], reliably: Bool, at now: Duration)
         -> SendResult
     {

@@ -42,7 +42,7 @@ extension PeerMesh {
     }
 
     private mutating func answerProbe(_ member: MemberID, at now: Duration) {
-        // Bound the answers to a flood of probes.
+        // Send no answer while too many datagrams wait to be sent. A flood of probes must not fill the memory.
         guard let lane = self[member]?.datagrams, lane.pendingByteCount < PeerLimits.unreliableMessage, let id = lane.id
         else { return }
         self[member]?.datagrams.pendingByteCount += 1

@@ -103,7 +103,7 @@ extension PeerMesh {
     package mutating func datagramsRefused(_ id: DatagramLaneID, _ reason: PeerReason, at now: Duration) {
         guard let member = datagramLanes[id], let count = self[member]?.datagrams.report.refusedCount else { return }
         self[member]?.datagrams.report.refusedCount = count + 1
-        // Report only the first attempt, so that a flood cannot fill the program's event queue.
+        // Report only the member's first refused handshake, so that a flood cannot fill the program's event queue.
         if count == 0 { actions.append(.datagramLane(member, .refused(reason))) }
     }
 

@@ -33,7 +33,7 @@ extension PeerMesh {
         }
         guard key.id != own.key.id else { throw .duplicate }
         try admit(hello, on: id, link, at: now)
-        // Apart from joined links, a peer needs only a few links at a time.
+        // Apart from joined links, a peer needs only a few links at a time. Refuse more.
         let others = links.values.count { $0.hello?.peer.key == key && $0.phase != .joined }
         guard others < 2 * max(2, sessions.count) else { throw .tooMuch }
         links[id]?.hello = hello
@@ -96,7 +96,8 @@ extension PeerMesh {
         if let token = target.token, sessions[session]?.tokens[hello.peer.key.id] != token { throw .notVerified }
         sendHello(id, target: Hello.Target(handle: hello.handle), at: now)
         guard isExpected(hello, session) else {
-            // A member's introduction of this peer, or the program's connect call, may still arrive.
+            // Keep the link for some time: a member may still introduce this peer, or the program may still call
+            // connect.
             links[id]?.member = nil
             links[id]?.machine.enter(.lobby, at: now, within: target.token == nil ? PeerTimes.joining : PeerTimes.lobby)
             return

@@ -5,10 +5,10 @@ extension PeerMesh {
     /// - Parameters:
     ///   - member: The session and the peer.
     ///   - name: The peer's display name, until its HELLO arrives.
-    ///   - endpoints: The peer's known addresses. The driver adds those from discovery.
+    ///   - endpoints: The peer's known addresses. Addresses from discovery are tried too.
     ///   - context: Bytes for the invited program, at most 64 KiB; more fails with ``PeerReason/tooMuch``.
     ///   - service: The service type with which the peer was found; the peer reads it with ``service(of:)``.
-    ///   - timeout: The time from the dial to the answer; 30 s unless it is positive.
+    ///   - timeout: The maximum time from the dial to the answer. Zero and negative values mean 30 s.
     ///   - now: The current time.
     package mutating func invite(
         _ member: MemberID, name: String, endpoints: [PeerEndpoint] = [], context: [UInt8]? = nil, service: String = "",
@@ -83,8 +83,8 @@ extension PeerMesh {
     private mutating func decline(_ pending: InvitationMachine.Pending, _ reason: PeerReason, at now: Duration) {
         send(PeerBodies.reason(.decline, reason), on: pending.link, at: now)
         leave(pending.link, reason, at: now)
-        // This side's own invitation continues, because the peer's program can still answer it. An invitation that
-        // could not be delivered fails now.
+        // After this refusal, the peer's program can still answer this side's own invitation, so that invitation
+        // continues. But if it could not be delivered, no answer can arrive, so it fails now.
         for other in ownInvitations(to: pending.peer.key) where self[other]?.phase.isParked == true {
             fail(other, .unreachable, at: now)
         }
@@ -132,7 +132,8 @@ extension PeerMesh {
             $0.members[key]?.handle == hello.handle && $0.members[key]?.phase.isConnected == true
         }
         guard !isMember else { throw PeerReason.duplicate }
-        // The peer sent this invitation before it accepted this side's invitation. The peer itself ends this link.
+        // The peer sent this invitation before it accepted this side's invitation. Ignore the invitation: the peer
+        // itself ends the link that carried it.
         guard !isJoining(key, hello.handle) else { return }
         let pending = InvitationMachine.Pending(
             link: id, peer: hello.peer, context: context, service: service,

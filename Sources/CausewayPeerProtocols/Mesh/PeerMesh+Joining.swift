@@ -6,7 +6,8 @@ extension PeerMesh {
     /// there.
     mutating func startJoining(_ id: LinkID, _ member: MemberID, at now: Duration) {
         guard let found = self[member], !found.phase.isConnected else { return end(id, .duplicate, at: now) }
-        // Several announced peers may compete for the session's only free place.
+        // Several announced peers may try to join at the same time. End the link if the session has no space for
+        // another peer.
         guard found.phase.countsAsMember || sessions[member.session]?.hasRoom(for: member.peer) == true else {
             return end(id, .full, at: now)
         }

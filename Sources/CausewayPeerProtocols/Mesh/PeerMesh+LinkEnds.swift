@@ -38,7 +38,8 @@ extension PeerMesh {
             // The member stays if this link was not chosen and another link may still be chosen.
             let hasOther = links.contains { $0.key != id && $0.value.member == member && $0.value.phase == .joining }
             guard found.link == id || !hasOther, !found.phase.isConnected else { return }
-            // The peer, whose key is smaller, chose another link, which has not arrived here yet.
+            // The peer, which has the smaller key, ended this link because it chose another link to this side. That
+            // link has not arrived here yet: wait for it.
             guard reason != .duplicate else { return awaitChosenLink(member, at: now) }
             fail(member, reason, at: now)
         case .greeting, .lobby: if link.isDialler { attemptEnded(id, link, member, found, reason, at: now) }

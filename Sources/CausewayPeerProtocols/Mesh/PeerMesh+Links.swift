@@ -46,8 +46,8 @@ extension PeerMesh {
         links[id]?.facts = facts
         links[id]?.machine.enter(.greeting, at: now)
         guard link.purpose != .lane else { return openLane(id, facts, at: now) }
-        // HELLO reports the number of received frames. Frames that still arrive on the old link must not count, or the
-        // peer would send them twice.
+        // HELLO reports the number of frames received on the old link. The peer sends all later frames again on the new
+        // link. Ignore them on the old link, or they would be delivered twice.
         if link.purpose == .resumption, let old = self[member]?.link { links[old]?.isSuperseded = true }
         sendHello(id, target: target(of: link, member), at: now)
     }

@@ -12,8 +12,8 @@ extension PeerMesh {
     /// Removes a peer ID's key, so that the next key with this ID is new. Members stay connected.
     package mutating func forget(_ id: UInt64) { pins.forget(id) }
 
-    /// Returns how a key relates to the recorded keys. A peer that has proven the secret that this side shows counts as
-    /// paired until the secret's deadline.
+    /// Returns how a key relates to the recorded keys. A peer that proved the pairing secret shown by this side counts
+    /// as paired until the secret expires, unless its ID is recorded with another key.
     package func standing(of key: PeerKey, at now: Duration) -> PeerStanding {
         let standing = pins.standing(of: key)
         return standing != .changed && pairings.isHolder(key, at: now) ? .paired : standing
@@ -25,8 +25,8 @@ extension PeerMesh {
         pairings.show(secret, until: deadline)
     }
 
-    /// Expects a peer to prove the secret from its pairing text. Without the proof, the peer's links are refused until
-    /// the deadline.
+    /// Expects a peer to prove the secret in the pairing text that the peer showed. Until the deadline, links to the
+    /// peer without this proof are refused.
     ///
     /// - Returns: `false` if 16 peers are expected already.
     package mutating func expectPairing(

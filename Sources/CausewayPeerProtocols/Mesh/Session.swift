@@ -60,7 +60,8 @@ struct Member: Sendable {
     /// The peer's session handle.
     var handle: SessionHandle?
     var endpoints: [PeerEndpoint] = []
-    /// The control link. Before the member joins, the peer with the smaller key stores its chosen link here.
+    /// The control link. Before the member joins, only the side with the smaller key sets this: to the link that it
+    /// chose among the links to the member.
     var link: LinkID?
     var traffic: MemberTraffic?
     var lanes = LaneSet()

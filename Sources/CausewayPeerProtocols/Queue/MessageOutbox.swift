@@ -8,8 +8,8 @@ struct MessageOutbox: Sendable {
     }
 
     private var entries: Deque<Entry> = []
-    /// For each key, the position of the queued message that a new message with this key would replace. Positions count
-    /// all messages since the start.
+    /// For each key, the position of the queued message that a new message with this key would replace. The first
+    /// message ever queued has position 0.
     private var replaceable: [String: Int] = [:]
     private var removedCount = 0
     private var offset = 0

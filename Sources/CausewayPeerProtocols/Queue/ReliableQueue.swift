@@ -32,7 +32,7 @@ struct ReliableQueue: Sendable {
     /// Whether a frame with `count` message bytes may be sent now. `count` can be 0.
     func permits(messageBytes count: Int) -> Bool { hasRoom && credit.permits(count) }
 
-    /// Counts a frame with message bytes.
+    /// Counts a sent frame's message bytes against the limit that the peer has granted.
     mutating func sentMessageBytes(_ count: Int) { credit.sent(count) }
 
     // Acknowledgments
@@ -109,9 +109,10 @@ private struct AcknowledgmentSchedule: Sendable {
     mutating func reset() { self = AcknowledgmentSchedule() }
 }
 
-/// Credit-based flow control for messages. The receiver grants a limit on the total bytes since the start: bytes
-/// arrived, minus bytes that the program has not consumed, plus the window. Each frame, and each message that the
-/// program holds, counts ``PeerLimits/messageOverhead`` bytes more.
+/// Credit-based flow control for messages. The receiver grants a limit on the total bytes sent since the start. The
+/// limit is the number of arrived bytes plus the free part of the window. Messages that the program has not consumed
+/// occupy the window. Each frame, and each message that the program holds, counts ``PeerLimits/messageOverhead`` bytes
+/// more.
 private struct MessageCredit: Sendable {
     private var sentCount: UInt64 = 0
     private var limit = UInt64(PeerLimits.window)

@@ -20,7 +20,8 @@ struct ResourceSend: Sendable {
     /// The state of reading from the file. At most one read is pending.
     private enum ReadState: Equatable, Sendable {
         case idle, open
-        /// The receiver changed the position during the read, so the read's result is ignored.
+        /// A read is pending, but the receiver requested another file position after the read began. The read's result
+        /// will be ignored.
         case stale
         case finished
     }

@@ -63,7 +63,8 @@ struct ResourceTransfer: Sendable {
         return receives[number]?.fetch(from: offset).asGet(number)
     }
 
-    /// Notes that the program has taken an end event. Returns a `GET` for each resource whose request was held back.
+    /// Notes that the program has taken the event that reports a resource's end. Returns a `GET` for each resource
+    /// whose request was held back, because too many of these events were not taken yet.
     mutating func endTaken() -> [PeerFrame] {
         untaken = max(0, untaken - 1)
         guard untaken < PeerLimits.offers else { return [] }

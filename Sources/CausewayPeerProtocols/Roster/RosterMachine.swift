@@ -4,7 +4,7 @@
 /// accepted.
 struct RosterMachine: Sendable {
     enum Decision: Equatable, Sendable {
-        /// The entry is the local peer, a member that left, or a peer beyond the limit.
+        /// Do not connect to the announced member: it is the local peer, it has left, or too many peers were announced.
         case refuse(PeerReason)
         case dial
         /// The peer dials. If it has not dialled by this time, dial the peer.

@@ -69,8 +69,8 @@ struct PairingTable: Sendable {
     ///
     /// - Parameters:
     ///   - proof: The inputs.
-    ///   - isProven: Whether the peer has proven the secret on this link. An accepter that shows a text sends its own
-    ///     proof only if this is `true`.
+    ///   - isProven: Whether the peer has proven the secret on this link. If this side accepted the link and shows the
+    ///     secret, the peer must prove the secret first: this side sends its own proof only if `isProven` is `true`.
     ///   - now: The current time.
     func proof(_ proof: Proof, isProven: Bool, at now: Duration) -> [UInt8] {
         guard proof.isDialler || isProven || expectation(of: proof.verifier, at: now) != nil else { return [] }

@@ -52,7 +52,8 @@ package struct PairingText: Hashable, Sendable {
         self.name = short
     }
 
-    /// Returns when a lifetime ends, rounded up to a second. Only the clock of the peer that shows the text counts.
+    /// Returns the time at which a pairing text expires, rounded up to a second. The peer that reads the text refuses
+    /// it after this time, by its own clock.
     ///
     /// - Parameters:
     ///   - lifetime: How long the text is valid.

@@ -118,10 +118,10 @@ struct VerificationMachine: UntimedMachine, Sendable {
 extension ShortCode {
     /// - Parameters:
     ///   - exporter: The first link's TLS exporter value.
-    ///   - first: The peer that committed.
+    ///   - first: The peer that sent its nonce's digest before it got the other peer's nonce.
     ///   - second: The other peer.
-    ///   - firstNonce: The committed nonce.
-    ///   - secondNonce: The other peer's nonce.
+    ///   - firstNonce: The nonce of `first`.
+    ///   - secondNonce: The nonce of `second`.
     package init(exporter: [UInt8], first: PeerKey, second: PeerKey, firstNonce: [UInt8], secondNonce: [UInt8]) {
         let input = Array("cw-peers/1 sas".utf8) + first.digestBytes + second.digestBytes + firstNonce + secondNonce
         let code = PeerDigest.hmac(key: exporter, input)

@@ -8,8 +8,8 @@ final class IncomingFile: Sendable {
         var handle: FileHandle?
         /// The number of bytes left by an earlier transfer.
         var offset: UInt64 = 0
-        /// Bytes that wait for the disk, and their place in the file. The resource's flow-control window limits the
-        /// number of bytes, but not the number of pieces in which they arrive.
+        /// Bytes that wait for the disk, and their offset in the file. They are kept in one array: the resource's
+        /// flow-control window limits the number of bytes, but not the number of pieces in which they arrive.
         var waiting: [UInt8] = []
         var waitingOffset: UInt64 = 0
     }
@@ -95,8 +95,8 @@ final class IncomingFile: Sendable {
         return bytes.count
     }
 
-    /// Writes bytes. Call this only on the file queue: the lock is free during the write, so that more bytes can be
-    /// added.
+    /// Writes bytes. Writes must not overlap, so call this only on the file queue. The lock is not held during a write,
+    /// so other threads can add bytes meanwhile.
     func write(_ bytes: [UInt8], at offset: UInt64) throws(PeerFailure) {
         do {
             guard let handle = state.withLock({ $0.handle }) else { throw PeerFailure(.file) }

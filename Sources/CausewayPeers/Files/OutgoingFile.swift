@@ -13,7 +13,8 @@ final class OutgoingFile: Sendable {
 
     private struct State {
         var handle: FileHandle?
-        /// The digest of the bytes so far, while they are read in order.
+        /// The digest of the bytes read so far. `nil` if ``Source/hasDigest`` is `false`, or after a block was read out
+        /// of order.
         var digest: RunningDigest?
         var needsDigest: Bool
     }

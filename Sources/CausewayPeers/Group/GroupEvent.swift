@@ -71,7 +71,8 @@ package final class CertificateQuestion: Sendable {
     package func answer(_ isAccepted: Bool) { reply(isAccepted) }
 }
 
-/// Counts a message's bytes, or a file that has ended, against the receiver's limit until this object is released.
+/// Represents a received message, or a file whose transfer has ended. Until this object is released, the message's
+/// bytes or the file count against the receiver's limit on unconsumed messages or files.
 package final class PeerReceipt: Sendable {
     private let release: @Sendable () -> Void
 

@@ -6,8 +6,10 @@ extension PeerGroup {
     /// file, or with a failure. Examples are `notConnected`, `invalid` if the URL does not refer to a file, and
     /// `excess` if 64 files to the peer are open.
     ///
-    /// `progressed` runs when bytes were read for the peer, on a file queue. The result counts bytes; its `cancel()` ends the transfer on
-    /// both sides. It is created on the caller's thread, so it joins the caller's tree of `Progress` objects.
+    /// `progressed` runs on a file queue each time bytes were read for the peer.
+    ///
+    /// - Returns: A `Progress` object that counts bytes. Its `cancel()` ends the transfer on both sides. The object is
+    ///   created on the caller's thread, so it joins the caller's tree of `Progress` objects.
     package func sendFile(
         at url: URL, name: String, to peer: PeerIdentity, hasDigest: Bool = false,
         progressed: @escaping @Sendable (_ sent: Int64, _ total: Int64) -> Void = { _, _ in },

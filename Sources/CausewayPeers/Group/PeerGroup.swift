@@ -136,7 +136,7 @@ package final class PeerGroup: Sendable {
 extension NodeCore {
     fileprivate mutating func connectionData(_ session: SessionID, for peer: UInt64) -> Result<Data, PeerFailure> {
         guard service.port != 0 else { return .failure(PeerFailure(.network, "cannot open a listener")) }
-        // The group may be released while the listener starts.
+        // If the group was released while the listener started, its session does not exist any more.
         guard let data = mesh.connectionData(session, for: peer) else { return .failure(PeerFailure(.cancelled)) }
         return .success(Data(data))
     }

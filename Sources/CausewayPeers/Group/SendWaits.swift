@@ -5,7 +5,8 @@ internal import CausewayPeerProtocols
 /// This value is part of the node's state, so that a send is added under the same lock under which its message was
 /// refused. Otherwise the space could be reported before the send is added, and the send would wait without end.
 struct SendWaits: Sendable {
-    /// Returns `false` if the send must be tried again.
+    /// The continuation of a send that waits for space. `false` means that the member's queue has space or the member
+    /// is gone, and the send must be tried again.
     typealias Waiter = CheckedContinuation<Bool, any Error>
 
     private var waiters: [MemberID: [UInt64: Waiter]] = [:]

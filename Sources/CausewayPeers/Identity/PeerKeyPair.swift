@@ -97,7 +97,7 @@ struct RunningDigest {
     func finish() -> [UInt8] { digest?.finish() ?? [] }
 }
 
-/// A group's certificates for its peers, and the proof that the group has the certificate's key.
+/// The certificates that a group shows to its peers, and the proof that the group has the certificate's key.
 enum CertificateProof {
     /// An identity's certificate and its issuers in DER.
     static func chain(_ identity: SecIdentity, _ issuers: [SecCertificate]) -> [[UInt8]] {

@@ -24,7 +24,7 @@ enum NodeAction: Sendable {
     case pause(LinkID, Duration)
     case dial(LinkID, PeerRace.Start)
     case dialFailed(LinkID)
-    /// Check after this time whether another dial may start.
+    /// Check after this delay whether a waiting dial may start.
     case checkDials(Duration)
 
     // Groups and invitations

@@ -70,7 +70,8 @@ extension NodeCore: SequencedState {
     }
 
     private mutating func invited(_ id: InvitationID, _ info: PeerInfo, _ context: [UInt8]?, _ now: Duration) {
-        // The inviter may not know the service type, for example if the program gave it the address.
+        // The inviter may not know the service type, for example if its program supplied this peer's address. The
+        // newest advertisement then gets the invitation.
         let type = mesh.service(of: id).lowercased()
         let advertisement = service.advertisements.last { type.isEmpty || $0.service == type }
         guard let advertisement else { return mesh.answer(id, with: nil, at: now) }

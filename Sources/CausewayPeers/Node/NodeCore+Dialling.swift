@@ -31,8 +31,8 @@ extension NodeCore {
     private func candidates(_ dial: PeerDial, _ interfaces: ArraySlice<NWInterface>) -> [NWEndpoint] {
         let given = dial.endpoints.flatMap { NWEndpoint.candidates($0, interfaces) }
         let found = places.endpoints(of: dial.peer)
-        // For an invitation, try discovered endpoints first. For other purposes, the addresses from the introduction or
-        // the broken link are newer than discovery.
+        // For an invitation, try discovered endpoints first. For other purposes, the dial's endpoints are newer than
+        // the discovered endpoints: they come from another member's introduction or from the broken link.
         return dial.purpose == .invitation ? found + given : given + found
     }
 
@@ -49,7 +49,8 @@ extension NodeCore {
         request(.dialFailed(id))
     }
 
-    /// A dialled link has a TLS session: the link wins the race of its dial.
+    /// A dialled link has completed its TLS handshake. The first such link ends its dial, and the dial's other links
+    /// are cancelled.
     mutating func dialled(_ link: PeerLink, _ facts: LinkFacts, _ remote: NWEndpoint?, _ now: Duration) {
         guard let id = dials.dial(of: link), let race = dials.remove(id) else { return request(.cancel(link)) }
         for other in race.running where other !== link { request(.cancel(other)) }

@@ -107,7 +107,8 @@ extension NodeCore {
 }
 
 extension PeerTransport.Session {
-    /// Returns a connection's properties for `PeerMesh`.
+    /// Returns the link properties that `PeerMesh` needs: the TLS exporter value, the peer's key digest and its
+    /// address.
     func facts(_ remote: NWEndpoint?) -> LinkFacts {
         let key = PeerKeyPair.publicKey(ofCertificate: certificates[0]) ?? []
         return LinkFacts(
@@ -117,7 +118,8 @@ extension PeerTransport.Session {
 }
 
 extension NWEndpoint {
-    /// A remote peer's address, 4 or 16 bytes; empty for names.
+    /// The endpoint's IP address, as 4 or 16 bytes. Empty if the endpoint has no IP address, for example if it has a
+    /// host name.
     fileprivate var peerAddress: [UInt8] {
         guard case .hostPort(let host, _) = self else { return [] }
         switch host {

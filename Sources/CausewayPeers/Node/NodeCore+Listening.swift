@@ -14,7 +14,8 @@ extension NodeCore {
     /// The listener has a port, or could not be opened (port 0). Without a listener, the node connects only to peers
     /// that it dials.
     ///
-    /// - Returns: The work that waited, for the caller to release: it may hold the program's objects.
+    /// - Returns: The closures that waited for the port and have now run. Release them after the lock is free, because
+    ///   they may hold the last references to the program's objects.
     fileprivate mutating func listens(on port: UInt16, _ addresses: [[UInt8]], at now: Duration) -> [Waiting] {
         service.phase = .settled
         service.port = port
@@ -60,7 +61,8 @@ extension PeerNode {
         listener.start(queue: queue)
     }
 
-    /// Runs on the node's queue, on which network changes are handled too, so that the newest addresses win.
+    /// Runs on the node's queue, as does the handling of network changes. Therefore an address list that was read
+    /// earlier cannot replace a newer list.
     private func listens(on port: UInt16) {
         let addresses = LocalAddresses.current()
         let waiting = apply { core, now in core.listens(on: port, addresses, at: now) }

@@ -100,7 +100,8 @@ extension PeerIdentity {
 }
 
 extension PeerFailure {
-    /// Converts the reason why a file transfer ended: if the peer cancelled it, the reason is `left`.
+    /// Creates the failure for a file transfer that ended. The reason `left` becomes the failure `cancelled`, because a
+    /// peer that cancels a transfer sends `left`.
     init(ofTransfer reason: PeerReason) {
         if reason == .left { self.init(.cancelled) } else { self.init(reason) }
     }

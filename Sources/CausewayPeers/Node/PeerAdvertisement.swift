@@ -90,8 +90,8 @@ package final class PeerAdvertisement: Sendable {
             queue.async { [self] in state.withLock { $0.handler }?(event) }
         }
 
-        /// Queues an invitation. If the advertisement has ended in the meantime, declines the invitation. The
-        /// `PeerInvitation` is created on the program's queue, because releasing it may call the node.
+        /// Queues an invitation for the program. If the advertisement has ended in the meantime, declines the
+        /// invitation. The `PeerInvitation` is created later, on the program's queue.
         func invited(_ id: InvitationID, _ peer: PeerIdentity, _ context: Data?, _ node: PeerNode) {
             let question = Question(id: id, peer: peer, context: context, node: node)
             let (isOpen, mustAsk) = state.withLock { state in
@@ -121,8 +121,9 @@ package final class PeerAdvertisement: Sendable {
         /// The invitation ended, possibly before it was passed to the program.
         func withdraw(_ id: InvitationID) { state.withLock { $0.waiting.removeAll { $0.id == id } } }
 
-        /// Ends the events. Declines the invitations that the program has not got: without an answer, the inviters
-        /// would wait for their whole timeout, and their invitations would count against the limit.
+        /// Stops the delivery of events. Declines the invitations that the program has not got. Otherwise the inviters
+        /// would wait for their whole timeout, and their invitations would count against the limit of `PeerMesh` for
+        /// unanswered invitations.
         func close() {
             let (handler, waiting) = state.withLock { state in
                 defer { (state.handler, state.waiting) = (nil, []) }
@@ -172,7 +173,8 @@ package final class PeerInvitation: Sendable {
     /// Whether an answer still has an effect: the inviter waits, and the program has not answered.
     package var isOpen: Bool { node.apply { core, _ in core.mesh.isAsked(id) } }
 
-    /// Joins the inviter's mesh with a group of the same node. With a group of another node, declines the invitation.
+    /// Joins the inviter's mesh with a group of the node that received the invitation. With a group of another node,
+    /// declines the invitation.
     package func accept(with group: PeerGroup) {
         guard group.node === node else { return decline() }
         node.apply { core, now in core.mesh.answer(id, with: group.session, at: now) }

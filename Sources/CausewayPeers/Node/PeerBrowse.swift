@@ -81,7 +81,7 @@ package final class PeerBrowse: Sendable {
 
     /// Returns the announcement of a peer that can be invited.
     private func announcement(_ result: NWBrowser.Result) -> PeerAnnouncement? {
-        // A peer with this peer's own number cannot be invited.
+        // Leave out peers with the local peer's ID, which includes the local peer: they cannot be invited.
         guard case .bonjour(let record) = result.metadata, let announcement = PeerAnnouncement(record),
             announcement.peer.key.id != node.local.peer.id
         else { return nil }

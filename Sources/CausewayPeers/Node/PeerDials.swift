@@ -57,8 +57,9 @@ struct PeerDials: Sendable {
     static let limit = 4
     /// The time after which a running dial no longer delays others.
     static let patience = Duration.seconds(1)
-    /// In a crowd, the peer with the larger key dials this long after the latest connection from any peer, and at the
-    /// latest after ``longestCourtesy``. A crowd is more than ``limit`` dials within ``longestCourtesy``.
+    /// How long the peer with the larger key delays a dial while many peers find each other at once: after more than
+    /// ``limit`` dials within ``longestCourtesy``. Each connection from a peer starts this time again, but the delay
+    /// ends at most ``longestCourtesy`` after the dial was added.
     static let courtesy = Duration.milliseconds(700)
     static let longestCourtesy = Duration.seconds(5)
 
@@ -134,8 +135,9 @@ struct PeerDials: Sendable {
         return id
     }
 
-    /// Returns how long until another dial may start even if no running dial ends, and marks this check as scheduled.
-    /// `nil` if no dial waits or a check is already scheduled.
+    /// Returns the delay before the next check whether a waiting dial may start, and records that this check is
+    /// scheduled. Returns `nil` if no dial waits, or if a check is already scheduled. If a running dial ends before the
+    /// check, a waiting dial may start earlier.
     mutating func timeToLook(at now: Duration) -> Duration? {
         guard !waiting.isEmpty, !isAwaited else { return nil }
         isAwaited = true

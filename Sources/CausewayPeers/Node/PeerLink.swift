@@ -36,7 +36,8 @@ final class PeerLink: Sendable {
 
     private let connection: NWConnection
     private let queue: DispatchQueue
-    /// Whether a connection that cannot be established now waits for a better network. Otherwise it fails.
+    /// Whether the connection waits for a better network if it cannot be established. If `false`, the link ends with a
+    /// failure instead.
     private let waits: Bool
     private let report: @Sendable (PeerLink, Event) -> Void
     private let state = LockedValue(State())

@@ -21,8 +21,8 @@ extension PeerNode {
             PeerKeyPair.digest(key).prefix(16).elementsEqual(digest)
         }
         let link = link(NWConnection(to: start.endpoint, using: parameters), waits: false)
-        // Since the request, `PeerMesh` may have ended the dial, or an earlier candidate may have connected. The link
-        // is recorded before its first event.
+        // `PeerMesh` may have ended the dial since it requested this attempt, or an earlier candidate may have
+        // connected. Add the link to the dial before the link reports its first event.
         guard withCore({ core in core.dials.add(link, to: id) }) else { return }
         link.start()
         guard !start.isLast else { return }

@@ -49,7 +49,7 @@ public struct PeerInvite: Sendable {
     /// The inviter's bytes, at most 64 KiB. They are not trusted.
     public let context: Data?
     /// How the inviter's key was recognized when its invitation arrived. The value is `paired` also if the inviter has
-    /// proven the secret that this peer shows.
+    /// proven the secret from ``PeerSession/offerPairing(for:)``.
     public let recognition: PeerRecognition
     let invitation: PeerInvitation
     let group: WeakGroup
@@ -64,7 +64,7 @@ public struct PeerInvite: Sendable {
     public func decline() { invitation.decline() }
 }
 
-/// A group referenced by an event without keeping it alive.
+/// A weak reference to a group, so that an event does not keep the group alive.
 struct WeakGroup: Sendable {
     weak let group: PeerGroup?
 }
@@ -73,7 +73,7 @@ struct WeakGroup: Sendable {
 public struct PeerTransfer: Sendable {
     /// The sender's file name without directories and control characters.
     public let name: String
-    /// Counts bytes. The total is -1 if the sender does not know it.
+    /// The progress of the transfer in bytes. The total is -1 if the sender does not know the file's size.
     public let progress: Progress
 
     /// Cancels the transfer on both sides. ``PeerEvent/fileFailed(name:_:from:)`` follows.

@@ -18,7 +18,8 @@ public struct PeerProfile: Sendable {
     /// - Parameter name: 1 to 63 bytes of UTF-8. Each name has a separate key.
     public static func persistent(named name: String) -> PeerProfile { PeerProfile(name: name, kind: .persistent) }
 
-    /// An identity with a new number and a new key for each session, so that observers cannot track the user between locations.
+    /// An identity with a new random ID and a new key for each session, so that observers cannot track the user by the
+    /// ID or the key.
     ///
     /// - Parameter name: 1 to 63 bytes of UTF-8. It is visible to all hosts on the network.
     public static func rotating(named name: String) -> PeerProfile { PeerProfile(name: name, kind: .rotating) }

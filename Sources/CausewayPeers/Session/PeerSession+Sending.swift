@@ -104,7 +104,7 @@ extension PeerSession {
             group.verify(peer)
             endIfGone(peer, .code(peer))
         }
-        // No code means that another task has compared codes with the peer in the meantime.
+        // If there is no code to show, another task has verified the peer in the meantime.
         guard let code else { return }
         let matches = try await confirm(code)
         try await outcomes.wait(.verification(peer)) {

@@ -35,9 +35,9 @@ public final class PeerSession: Sendable {
         /// a rotating profile.
         public var trust: PeerTrust?
         /// The program's folder for incomplete incoming files. If a transfer fails and the same peer sends a file with
-        /// the same name and size again, in this session or a later one, the transfer continues there, and the whole
-        /// file's SHA-256 digest is compared. At most 64 incomplete files are kept. With `nil`, an incomplete file is
-        /// removed.
+        /// the same name and size again, in this session or a later one, the transfer continues at the end of the
+        /// incomplete file. The receiver then compares the whole file's SHA-256 digest with the sender's digest. At
+        /// most 64 incomplete files are kept. With `nil`, an incomplete file is removed.
         public var partialFiles: URL?
 
         /// Creates options for a session that advertises and browses, and advertises no pairs.
@@ -192,7 +192,7 @@ public final class PeerSession: Sendable {
         guard !peers.contains(peer) else { return }
         try await outcomes.wait(.membership(peer)) {
             group.invite(peer, service: service, context: context, timeout: timeout)
-            // The peer may have joined before this task waited; then no event follows.
+            // If the peer joined before this task began to wait, no event will end the wait. End it here.
             if peers.contains(peer) { outcomes.answer(.membership(peer), .success(nil)) }
         }
     }

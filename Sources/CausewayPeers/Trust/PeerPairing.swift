@@ -36,7 +36,7 @@ public struct PeerPairing: Hashable, Sendable, CustomStringConvertible {
     public var service: String { content.service }
     /// The peer showing the text.
     public var peer: PeerIdentity { PeerIdentity(PeerInfo(key: content.peer, name: content.name)) }
-    /// The time after which the peer rejects the secret, in whole seconds.
+    /// The date from which the peer rejects the secret, in whole seconds.
     public var expires: Date { Date(timeIntervalSince1970: Double(content.expires)) }
 
     /// Whether the secret has expired according to this host's clock.
@@ -70,15 +70,16 @@ extension PeerSession {
     /// Invalidates the secret from ``offerPairing(for:)``.
     public func withdrawPairing() { group.showPairing(nil, for: .zero) }
 
-    /// Becomes paired with the peer whose text was read: finds it, invites it, and proves the secret. The peer proves it too.
+    /// Becomes paired with the peer whose text was read: finds it, invites it, and proves the secret. The peer proves
+    /// the secret too.
     ///
     /// - Parameters:
     ///   - pairing: The pairing from the other user's text.
-    ///   - timeout: The time limit for everything, including the search for the peer.
+    ///   - timeout: The time limit for the whole pairing, including the search for the peer.
     /// - Throws: ``PeerFailure`` with `unverified` if the peer does not know the secret or no longer accepts it, with
-    ///   `identityChanged` if another key is recorded for the peer: remove that key with `forget(_:)` first. Throws it
-    ///   with `timedOut` if the text expired or the peer was not found, `excess` if 16 other pairings wait, `invalid`
-    ///   for a text for another service or from this peer, and if the peer is already a member.
+    ///   `identityChanged` if another key is recorded for the peer (remove that key with `forget(_:)` first), with
+    ///   `timedOut` if the text expired or the peer was not found, with `excess` if 16 other pairings wait, with
+    ///   `invalid` if the peer is already a member, or if the text is for another service or from this peer.
     ///
     /// Cancellation: throws `CancellationError`; the peers may still become paired.
     public func pair(with pairing: PeerPairing, within timeout: Duration = .seconds(30)) async throws {
@@ -116,6 +117,7 @@ extension PeerSession {
     /// How a peer's key is recognized.
     public func recognition(of peer: PeerIdentity) -> PeerRecognition { group.recognition(of: peer) }
 
-    /// Removes a peer's recorded key, also from the disk: the next key with its number is new. Has no effect on a member.
+    /// Removes a peer's recorded key, also from the disk. The peer is then unknown again, with this key or with another
+    /// key. A member stays connected.
     public func forget(_ peer: PeerIdentity) { group.forget(peer) }
 }

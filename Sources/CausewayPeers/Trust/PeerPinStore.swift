@@ -1,10 +1,12 @@
 internal import CausewayPeerProtocols
 internal import Foundation
 
-/// The recorded peer keys for one service, in `$XDG_DATA_HOME/causeway/peers/pins`: a file for each peer, which only the user can read.
+/// The recorded peer keys for one service, in `$XDG_DATA_HOME/causeway/peers/pins`: a file for each peer, which only
+/// the user can read.
 ///
-/// Several programs' sessions may use a store at the same time: a file gets its name when it is complete, and the first
-/// key for a number wins. All calls access the disk.
+/// Several programs' sessions may use a store at the same time. A file is written under a temporary name and then
+/// renamed, so that no session reads an incomplete file. If two sessions record different keys for the same peer ID,
+/// the first key stays. All calls access the disk.
 public struct PeerPinStore: Sendable {
     /// The service type, in lower case.
     public let service: String
@@ -40,7 +42,8 @@ public struct PeerPinStore: Sendable {
     /// - Throws: ``PeerFailure`` with `file` if a file cannot be read or is malformed, or if other users can change the store.
     public func pins() throws(PeerFailure) -> [PeerPin] { try load(.any).all.map { PeerPin($0) } }
 
-    /// Reads the store. Entries over the limit are removed from the disk.
+    /// Reads the recorded keys. Above the maximum number of keys, the oldest keys without pairing are removed, also
+    /// from the disk.
     func load(_ policy: PeerPolicy) throws(PeerFailure) -> PeerPins {
         var pins = PeerPins(policy, limit: limit)
         var entries: [PinEntry] = []
@@ -107,7 +110,8 @@ public struct PeerPinStore: Sendable {
 
     // MARK: Writing
 
-    /// Writes an entry. A file with another key stays and is an error; a pairing is never downgraded.
+    /// Writes a peer's key. If the peer's file has another key, keeps the file and throws `identityChanged`. A recorded
+    /// pairing stays, even if the new entry has none.
     func write(_ entry: PinEntry) throws(PeerFailure) {
         let path = path(entry.key.id)
         var new = entry
@@ -121,7 +125,7 @@ public struct PeerPinStore: Sendable {
         }
         try prepare()
         try place(new, path, replacing: false)
-        // The other program's key counts if both wrote at the same time.
+        // Another program may have recorded another key for this peer in the meantime. That key stays.
         if let stored = try self.entry(name), stored.key != entry.key { throw PeerFailure(.identityChanged) }
     }
 
@@ -158,7 +162,8 @@ public struct PeerPinStore: Sendable {
 
     // MARK: Forgetting
 
-    /// Removes a peer's key: the next key with its number is new. Running sessions keep the keys they have read.
+    /// Removes a peer's key. The peer is then unknown again, with this key or with another key. Running sessions keep
+    /// the keys they have read.
     ///
     /// - Throws: ``PeerFailure`` with `file` if the file cannot be removed.
     public func forget(_ peer: PeerIdentity) throws(PeerFailure) { try remove(peer.id) }

@@ -1,10 +1,11 @@
 public import Foundation
 internal import CausewayPeerProtocols
 
-/// Which peers a session accepts. A peer with a recorded number and another key is always refused with
-/// ``PeerFailure/Code/identityChanged``.
+/// Which peers a session accepts. A peer is always refused with ``PeerFailure/Code/identityChanged`` if another key is
+/// recorded for its ID.
 public enum PeerTrust: Hashable, Sendable {
-    /// Accepts every peer. Keys are compared until the session ends, and neither read from the disk nor written.
+    /// Accepts every peer. Peers' keys are kept in memory until the session ends. They are neither read from the disk
+    /// nor written to it.
     case any
     /// Trust on first use: a joined peer's key is recorded on the disk.
     case pinned
@@ -25,7 +26,7 @@ public enum PeerTrust: Hashable, Sendable {
 
 /// How a peer's key is recognized.
 public enum PeerRecognition: Hashable, Sendable {
-    /// The peer's number is new.
+    /// No key is recorded for the peer's ID.
     case unknown
     /// The key equals the recorded one.
     case pinned

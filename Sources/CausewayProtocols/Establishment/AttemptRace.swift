@@ -33,7 +33,8 @@ package struct AttemptRace: Sendable {
     private var isOver = false
     private var lastStart: Duration?
     private var isHurried = false
-    /// The delays after the candidates with a known round-trip time. After other candidates, `attemptDelay` applies.
+    /// For each candidate with a known round-trip time, the delay before the next candidate starts. After other
+    /// candidates, `attemptDelay` applies.
     private var delays: [Candidate: Duration] = [:]
     private var lastDelay: Duration?
 

@@ -25,8 +25,8 @@ package struct EstablishmentMemory: Sendable {
     }
 
     package static let lifetime: Duration = .seconds(600)
-    /// The lifetime of failures, which is shorter than that of other results. The cost is low: if the address still
-    /// fails, one attempt is lost.
+    /// The lifetime of failures, which is shorter than that of other results. If the address still fails after this
+    /// time, only one connection attempt is wasted.
     package static let failureLifetime: Duration = .seconds(60)
 
     private let limit: Int

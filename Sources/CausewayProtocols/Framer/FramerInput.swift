@@ -66,7 +66,8 @@ struct FramerInput: Sendable {
         sinceEnd = 0
     }
 
-    /// Returns at most `limit` bytes at the cursor, and whether a message or the input ends after these bytes.
+    /// Returns at most `limit` bytes at the cursor, and whether a message or the input ends directly after the returned
+    /// bytes.
     mutating func window(_ limit: Int) -> (bytes: ArraySlice<UInt8>, isComplete: Bool) {
         let available = available
         let count = max(0, min(limit, available))

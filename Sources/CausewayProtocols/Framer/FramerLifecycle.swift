@@ -24,7 +24,8 @@ struct FramerLifecycle: Sendable {
 
     init() {}
 
-    /// The stage's status if there is no pending output.
+    /// The stage's status if all output has been taken. While output is pending, ``FramerStage`` reports `ready`
+    /// instead of `closed`.
     var status: StageStatus {
         switch phase {
         case .idle: .idle

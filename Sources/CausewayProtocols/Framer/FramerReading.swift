@@ -8,7 +8,7 @@ struct FramerReading: Sendable {
         case pending(windows: Int, passesThrough: Bool)
     }
 
-    /// Whether the end of input was passed to the framer and to the stage above.
+    /// Whether the end of input has reached the framer or the stage above.
     private enum End {
         /// The framer has not been called since the input ended.
         case unreported
@@ -27,7 +27,8 @@ struct FramerReading: Sendable {
     /// The largest minimum that the framer requested since the latest input call, for reads that had fewer bytes than
     /// this minimum.
     private var unmet = 0
-    /// The input's progress when the latest call began.
+    /// The number of bytes and message ends that the cursor had passed when the latest input call began. If the number
+    /// is the same after the call, the framer made no progress.
     private var progressBefore: UInt64 = 0
 
     init() {}
@@ -76,7 +77,8 @@ struct FramerReading: Sendable {
         if input.progress != progressBefore {
             requestCall()
         } else if input.isAtMessageEnd {
-            // The framer has not moved the cursor, so it does not parse the rest of the message.
+            // The framer had the whole message but did not move the cursor, so it will not parse the rest. Discard the
+            // rest, so that the next message can be parsed.
             input.dropRestOfMessage()
             requestCall()
         }

@@ -211,9 +211,9 @@ extension FramerStage {
 
     /// Passes all further input to the stage above, without calls to the framer.
     ///
-    /// If the framer has read bytes with ``inputWindow(minimum:maximum:)`` but has not moved the cursor yet, the
-    /// pass-through waits for ``advanceInput(by:)`` or the end of the call. The bytes that ``advanceInput(by:)`` skips
-    /// are then not delivered.
+    /// If the framer has read bytes with ``inputWindow(minimum:maximum:)``, this begins when the framer has called
+    /// ``advanceInput(by:)`` once for each of these reads, or when the framer's current call ends. The bytes that
+    /// ``advanceInput(by:)`` skips are not delivered.
     package mutating func passThroughInput() {
         guard !life.isOver else { return }
         reading.passThrough()

@@ -66,8 +66,8 @@ package struct GroupMembership: Sendable {
 
     /// Reports that a join failed.
     ///
-    /// - Parameter isGone: Whether the interface has disappeared in the meantime. The join then does not count as
-    ///   failed, because ``interfacesChanged(to:)`` is called next.
+    /// - Parameter isGone: Whether the interface has disappeared in the meantime. The failure is then not recorded,
+    ///   because the next call of ``interfacesChanged(to:)`` reports the interface's removal.
     package mutating func joinFailed(_ membership: Membership, _ failure: Failure, isGone: Bool) {
         guard let position = joined.firstIndex(of: membership) else { return }
         joined.remove(at: position)

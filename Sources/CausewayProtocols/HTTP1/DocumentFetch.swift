@@ -31,7 +31,8 @@ package struct DocumentFetch: Sendable {
     ///   - authority: The URL's host and port: `example.com:8080`.
     ///   - target: The path with the query.
     ///   - limit: The maximum document size in bytes.
-    /// - Throws: ``UpgradeError/unwritable(_:)`` if a parameter does not fit on one header line.
+    /// - Throws: ``UpgradeError/unwritable(_:)`` if the authority or the target is empty or contains other characters
+    ///   than visible ASCII characters, or if the target does not begin with a slash.
     package init(authority: String, target: String, limit: Int) throws(UpgradeError) {
         self.limit = limit
         let head = try PlainRequest.head(

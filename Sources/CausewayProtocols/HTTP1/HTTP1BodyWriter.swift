@@ -6,7 +6,8 @@ struct HTTP1BodyWriter: Sendable {
     private var sent = 0
     private(set) var hasEnded: Bool
 
-    /// Creates a writer for the body after a head. If the message has no body, the writer has ended from the start.
+    /// Creates a writer for the body after a head. If the message has no body, ``hasEnded`` is `true` from the start,
+    /// and any content is an error.
     init(_ length: HTTP1BodyLength) {
         self.length = length
         hasEnded = length == .none

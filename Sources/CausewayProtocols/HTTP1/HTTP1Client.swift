@@ -3,9 +3,9 @@ package import CausewayWire
 
 /// The client side of an HTTP/1.1 connection (RFC 9112): one request at a time.
 ///
-/// The owner passes in requests and received bytes, and takes events and bytes to send. Input is decoded only when the
-/// owner takes events, so ``inputRoom`` falls to 0 if the owner takes none. ``Event/ended(_:)`` or
-/// ``Event/upgraded(_:)`` is reported exactly once, as the final event, unless ``handOver()`` ends the machine.
+/// The caller passes in requests and received bytes, and takes events and bytes to send. Received bytes are decoded
+/// only when the caller takes events. If it takes no events, ``inputRoom`` falls to 0. ``Event/ended(_:)`` or
+/// ``Event/upgraded(_:)`` is reported exactly once, as the final event. After ``handOver()`` there is no final event.
 package struct HTTP1Client: Sendable {
     private enum Phase: Equatable {
         case idle
@@ -60,8 +60,8 @@ package struct HTTP1Client: Sendable {
         close(.aborted)
     }
 
-    /// Enters the closing state; the last event follows. All endings except an upgrade and ``handOver()`` use this
-    /// method.
+    /// Enters the closing state, in which ``Event/ended(_:)`` follows as the last event. Each end of the connection
+    /// uses this method, except an upgrade and ``handOver()``.
     private mutating func close(_ failure: HTTP1Failure?) {
         switch phase {
         case .closing, .ended, .upgraded: return
@@ -169,12 +169,12 @@ extension HTTP1Client {
         }
     }
 
-    /// Decodes the response head directly from newly arrived bytes, without keeping them. Call ``nextEvent(atMost:)``
-    /// afterwards.
+    /// Decodes the response head directly from newly arrived bytes, instead of storing the bytes first. Call
+    /// ``nextEvent(atMost:)`` afterwards.
     ///
     /// - Returns: The number of decoded bytes, and the event if the head is complete. The number is 0 if earlier bytes
-    ///   are not decoded yet, or if no response is expected. Use ``bypass(_:)`` or ``received(_:)`` for the other
-    ///   bytes.
+    ///   are not decoded yet, or if no response is expected. Pass the bytes that were not decoded to ``received(_:)``,
+    ///   or count content among them with ``bypass(_:)``.
     package mutating func receivedHead(_ bytes: borrowing Span<UInt8>) -> (count: Int, event: Event?) {
         guard phase == .head, reader.awaitsInput else { return (0, nil) }
         let isWhole = !reader.headHasBegun

@@ -62,8 +62,9 @@ struct HTTP1ClientExchange: Sendable {
 
     private mutating func bodyLength(of response: HTTPResponseHead) throws(HTTP1Failure) -> HTTP1BodyLength {
         guard HTTP1BodyLength.hasBody(status: response.status, toHead: method == .head) else {
-            // If the fields contradict each other, or state a body for status 204, the server might send a body
-            // although none is permitted.
+            // If the fields contradict each other, or state a body for status 204, the server might send a body that is
+            // not permitted. Do not reuse the connection then, because the body could be mistaken for the next
+            // response.
             let stated = try? HTTP1BodyLength.ofResponse(response)
             if stated == nil || response.status == 204 && stated != .untilEnd { persists = false }
             return .none

@@ -1,8 +1,8 @@
 internal import CausewayWire
 
-/// The receiving half of an HTTP/1.1 connection: the bytes that are not yet decoded, and the readers of the current
-/// message's head and body (RFC 9112 §2.2). Clients and servers decode in the same way; the client or server knows
-/// which part of which message comes next.
+/// The receiving half of an HTTP/1.1 connection: stores the bytes that are not yet decoded, and reads the current
+/// message's head and body (RFC 9112 §2.2). Clients and servers both use this type. They choose which part of a message
+/// is decoded next.
 struct HTTP1MessageReader: Sendable {
     private let limits: HeadReader.Limits
     private var input = HTTP1Input()

@@ -4,9 +4,10 @@ package import CausewayWire
 /// The server side of an HTTP/1.1 connection (RFC 9112). It decodes a request only after the response to the previous
 /// request is complete. Pipelined requests remain in the input until then (RFC 9112 §9.3.2).
 ///
-/// The owner passes in received bytes and responses, and takes events and bytes to send. Input is decoded only when the
-/// owner takes events, so ``inputRoom`` falls to 0 if the owner takes none. The machine responds to malformed requests
-/// itself. ``Event/ended(_:)`` or ``Event/upgraded`` is reported exactly once, as the final event.
+/// The caller passes in received bytes and responses, and takes events and bytes to send. Received bytes are decoded
+/// only when the caller takes events. If it takes no events, ``inputRoom`` falls to 0. Malformed requests get an error
+/// response without the caller's help. ``Event/ended(_:)`` or ``Event/upgraded`` is reported exactly once, as the final
+/// event.
 package struct HTTP1Server: Sendable {
     private enum Phase: Equatable {
         case head
@@ -48,7 +49,8 @@ package struct HTTP1Server: Sendable {
     package var inputRoom: Int { hasEnded ? 0 : max(0, Self.inputLimit - reader.count) }
     /// Whether the connection waits for a request head or for the rest of one.
     package var awaitsHead: Bool { phase == .head }
-    /// Whether the connection waits for content that the client may send now.
+    /// Whether the connection waits for request content. The value is `false` while the client waits for status 100
+    /// before it sends the content.
     package var awaitsContent: Bool { phase == .draining || phase == .body && !exchange.awaitsContinue }
     /// Whether the client has ended the stream.
     package var inputHasEnded: Bool { reader.hasEnded }
@@ -103,7 +105,8 @@ package struct HTTP1Server: Sendable {
         output.append(Array("HTTP/1.1 \(status)\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".utf8))
     }
 
-    /// Enters the closing state; the last event follows. All endings except an upgrade use this method.
+    /// Enters the closing state, in which ``Event/ended(_:)`` follows as the last event. Each end of the connection
+    /// uses this method, except an upgrade.
     private mutating func close(_ failure: HTTP1Failure?) {
         switch phase {
         case .closing, .ended, .upgraded: return
@@ -197,8 +200,8 @@ extension HTTP1Server {
         }
     }
 
-    /// Reads and discards the rest of the request, because its response is complete. If the body exceeds the drain
-    /// limit, closes the connection.
+    /// Reads and discards the rest of the request, because its response is complete. If the body is larger than
+    /// ``Configuration/drainLimit``, closes the connection.
     private mutating func drain() {
         do throws(HTTP1Failure) {
             while true {

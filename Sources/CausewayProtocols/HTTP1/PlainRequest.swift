@@ -6,7 +6,8 @@ package enum PlainRequest {
     ///   - authority: The URL's host and port, such as `example.com:8080`.
     ///   - target: The path with the query, such as `/proxy.pac`.
     ///   - field: An additional header field.
-    /// - Throws: ``UpgradeError/unwritable(_:)`` if a parameter does not fit on one header line.
+    /// - Throws: ``UpgradeError/unwritable(_:)`` if the authority or the target is empty or contains other characters
+    ///   than visible ASCII characters, or if the target does not begin with a slash.
     package static func head(
         authority: String, target: String, version: HTTPVersion, _ field: (name: String, value: String)
     ) throws(UpgradeError) -> HTTPRequestHead {

@@ -1,11 +1,12 @@
-/// A client for the D-Bus system bus, without I/O. The driver passes bytes in both directions.
+/// A client for the D-Bus system bus. It does no I/O: the caller passes bytes between the client and the bus, in both
+/// directions.
 package protocol BusClient: Sendable, ~Copyable {
     associatedtype Status: Equatable, Sendable
 
     /// Why the conversation ended; `nil` while it is open.
     var end: String? { get }
 
-    /// The current state, from the messages received so far.
+    /// The state that the bus messages received so far describe, for example the machine's power state.
     var status: Status { get }
 
     /// Returns the bytes to send and clears the buffer.

@@ -36,7 +36,8 @@ package struct CaptiveProbe: Sendable {
     /// - Parameters:
     ///   - authority: The URL's host and port: `example.com:8080`.
     ///   - target: The path with the query: `/generate_204`.
-    /// - Throws: ``UpgradeError/unwritable(_:)`` if a parameter does not fit on one header line.
+    /// - Throws: ``UpgradeError/unwritable(_:)`` if the authority or the target is empty or contains other characters
+    ///   than visible ASCII characters, or if the target does not begin with a slash.
     package init(authority: String, target: String, expecting expectation: Expectation) throws(UpgradeError) {
         self.expectation = expectation
         let head = try PlainRequest.head(

@@ -41,7 +41,8 @@ package struct FollowedConnection: Equatable, Sendable {
     /// Whether the connection belongs to a client: the program chose the endpoint and can connect to it again. A server
     /// cannot connect again.
     package var mayMove: Bool
-    /// Whether the endpoint is a name. A name may also have addresses of the other family.
+    /// Whether the endpoint is a name and not an address. A name may have several addresses, so another address may be
+    /// reachable if this one is not.
     package var isNamed: Bool
     /// Whether the connection's first packets already left over an interface that does not have the local address.
     /// Routing tables can require this, so ``ConnectionPath/strays`` is never set for such a connection.
@@ -137,7 +138,8 @@ extension NetworkModel {
             if hop.interfaceIndex == home.index { return home }
         }
         guard !home.isHostItself, !connection.isForeign, asked.interfaceIndex == nil else { return nil }
-        // The kernel now prefers another network, or has no other route: check for a route over the connection's own interface.
+        // The kernel would now send the packets over another interface, or has no route for them. Check whether there
+        // is still a route over the interface that has the connection's local address.
         var bound = asked
         bound.interfaceIndex = home.index
         guard case .route(let route, _) = route(for: bound), route.kind == .unicast else { return nil }

@@ -160,7 +160,8 @@ package struct InterfaceManagers: BusClient, ~Copyable {
         }
     }
 
-    /// - Parameter answer: Empty after an error reply, which means that the name has no owner or that the device was removed.
+    /// - Parameter answer: The reply's values. Empty after an error reply; the error means that the bus name has no
+    ///   owner, or that the device was removed.
     private mutating func adopt(_ answer: [DBusValue], to question: Question) {
         switch question {
         case .holder(let manager): held(manager, by: answer.first?.text)

@@ -65,9 +65,9 @@ package struct MultipathPlan: Equatable, Sendable {
         package var added: [MultipathEndpoint] = []
     }
 
-    /// Computes the changes from the endpoints in `put` to the endpoints in `wanted`.
+    /// Computes the changes that turn the kernel's current endpoints into the endpoints in `wanted`.
     ///
-    /// - Parameter put: The current endpoints, with the identifiers that the kernel assigned.
+    /// - Parameter put: The kernel's current endpoints, with the identifiers that the kernel assigned.
     package static func changes(from put: [MultipathEndpoint], to wanted: [MultipathEndpoint]) -> Changes {
         func isSame(_ one: MultipathEndpoint, _ other: MultipathEndpoint) -> Bool {
             one.address == other.address && one.interfaceIndex == other.interfaceIndex

@@ -20,8 +20,8 @@ extension NetworkModel {
     private func ipv4Source(
         over index: Int?, toward gateway: InternetAddress?, scope: NetlinkAddress.Scope
     ) -> InternetAddress? {
-        // In each subnet only the first address counts. The kernel marks the other addresses as secondary, with the
-        // flag that means "temporary" for IPv6 addresses.
+        // In each subnet, the kernel selects only the first IPv4 address. It marks the other addresses as secondary,
+        // with the flag that means "temporary" for IPv6 addresses. Leave these addresses out.
         func reaches(_ address: NetlinkAddress) -> Bool {
             address.address.family == .ipv4 && !address.flags.contains(.temporary)
                 && min(address.scope.rawValue, NetlinkAddress.Scope.link.rawValue) <= scope.rawValue

@@ -50,7 +50,8 @@ extension NetworkModel {
     private func kernelChoice(_ question: RouteQuestion, _ constraints: PathConstraints) -> (
         way: PathWay?, isOnly: Bool
     ) {
-        // A bound socket can use only its own interface, and packets to the host itself can take only one route.
+        // `isOnly` is `true` for a socket that is bound to an interface, and for packets to the host itself: they
+        // always use the loopback interface.
         guard case .route(let route, let hop) = route(for: question) else {
             return (nil, question.interfaceIndex != nil)
         }

@@ -42,8 +42,8 @@ package final class NetworkModel: Sendable {
     package let facts: InterfaceFacts
     /// NAT64 prefixes announced by routers (RFC 8781).
     package let translators: [TranslationPrefix]
-    /// Counts how often this process has begun to query other DNS servers. The count can change later than
-    /// ``nameServers``, because it changes only when the new servers are in use.
+    /// Counts the changes of the DNS servers that answer this process's queries, directly or behind a local forwarder.
+    /// The count increases only when the resolver uses the new servers, so it can change later than ``nameServers``.
     package let resolverRevision: UInt64
     private let positions: [Int: Int]
     private let holders: [InternetAddress: Int]
@@ -58,7 +58,7 @@ package final class NetworkModel: Sendable {
     ///   - user: The sending user's ID, for routing rules that match a user.
     ///   - facts: Information about interfaces from network managers.
     ///   - translators: NAT64 prefixes announced by routers.
-    ///   - resolverRevision: How often this process has begun to query other DNS servers.
+    ///   - resolverRevision: The number of changes of the DNS servers that answer this process's queries.
     ///   - overrides: The user's settings for interfaces. They override the information from network managers.
     ///   - lookUp: Finds an interface with its type; `nil` if the interface was removed after the kernel listed it.
     package init(

@@ -1,6 +1,7 @@
 /// Computes the path reports for a program. Each change of the path is reported once.
 package struct PathTracker: Sendable {
-    /// The values to report, in the order of the properties; `nil` if a value has not changed.
+    /// The values to report to the program, in the order of this type's properties. A value that has not changed is
+    /// `nil`.
     package struct Reports: Equatable, Sendable {
         package var path: ConnectionPath?
         package var viability: Bool?

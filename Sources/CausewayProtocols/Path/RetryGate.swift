@@ -19,9 +19,9 @@ package enum NetworkNeed: Equatable, Sendable {
 /// One gate serves all attempts of a connection. The gate compares the current network with the network at the latest
 /// check. A change is therefore not lost, even if it occurs during an attempt or before the connection waits again.
 package struct RetryGate: Sendable {
-    /// The properties of a network on which an attempt depends. The type and the cost of an interface are left out:
-    /// network managers report them later than the kernel reports the interface, and again each time that a connection
-    /// begins to wait.
+    /// The network properties that decide whether an attempt can succeed. An interface's type and cost are left out:
+    /// network managers report them later than the kernel reports the interface. Each time that a connection begins to
+    /// wait, this later report could be mistaken for a network change.
     private struct Chance: Equatable, Sendable {
         /// For each destination, the routes as a set. Their order is left out, because it can depend on the interface
         /// type.
@@ -89,9 +89,10 @@ package struct RetryGate: Sendable {
     /// Reports that an attempt has failed, so that the connection waits. A check of the network must follow.
     ///
     /// - Parameters:
-    ///   - need: The network resource that the next attempt needs. A proxy script can change this need.
-    ///   - mayHavePassed: Whether the network may have returned while the attempt failed. The connection then tries
-    ///     again at once, but not twice in a row.
+    ///   - need: The network resource that the next attempt needs. It can differ from the need of earlier attempts,
+    ///     because a proxy script may select another proxy.
+    ///   - mayHavePassed: Whether the failure may be outdated, because the network may have returned since the attempt
+    ///     failed. The connection then tries again at once, but not twice in a row.
     ///   - hasMoved: Whether the host has changed to another network since the attempt began.
     package mutating func attemptFailed(needing need: NetworkNeed, mayHavePassed: Bool, hasMoved: Bool) {
         if need != self.need { (self.need, last) = (need, nil) }

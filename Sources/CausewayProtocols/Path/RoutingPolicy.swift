@@ -110,7 +110,7 @@ struct RoutingPolicy: Sendable {
     }
 
     private func matches(_ rule: NetlinkRule, _ question: RouteQuestion) -> Bool {
-        // The routing table for the interface's VRF is unknown here.
+        // The model does not know the routing table of the interface's VRF, so it ignores the rule.
         guard !rule.usesControllerTable else { return false }
         return isFor(rule.selector, question) != rule.selector.isInverted
     }
@@ -120,7 +120,8 @@ struct RoutingPolicy: Sendable {
             guard question.source.map(prefix.contains) ?? false else { return false }
         }
         if let prefix = selector.destination, !prefix.contains(question.destination) { return false }
-        // Packets from this host arrive on loopback, which has index 1 in every network namespace.
+        // In routing rules, packets from this host count as received on the loopback interface, which has index 1 in
+        // every network namespace. Rules for other input interfaces do not apply.
         if let name = selector.incoming, interfaceNames[name] != 1 { return false }
         if let name = selector.outgoing,
             interfaceNames[name] == nil || interfaceNames[name] != question.interfaceIndex

@@ -72,13 +72,13 @@ package struct ConnectHandshake: TunnelHandshake {
     ///   - destination: The tunnel's destination, or the server for the first forwarded request.
     ///   - credential: The credential for the proxy, if there is one.
     ///   - nonce: The client nonce: random letters and digits (RFC 7616 §3.4).
-    ///   - known: Challenges from an earlier connection, which the proxy closed after its refusal. The first request
-    ///     answers them.
-    ///   - authorization: The `Proxy-Authorization` value for the first request, such as a Negotiate token
-    ///     (RFC 4559 §4.2). It takes precedence over the credential.
-    ///   - scheme: The scheme in lower case for authentication in several messages; `nil` for none. The stage's owner
-    ///     provides each value in answer to a ``TunnelQuestion``. If `authorization` is `nil`, the first value is
-    ///     requested before the first request is sent.
+    ///   - known: Challenges that the proxy sent on an earlier connection before it closed that connection. The first
+    ///     request answers them.
+    ///   - authorization: The `Proxy-Authorization` value for the first request, such as a Negotiate token (RFC 4559
+    ///     §4.2). It takes precedence over the credential.
+    ///   - scheme: The scheme in lower case for authentication in several messages; `nil` for none. The handshake then
+    ///     requests each value with a ``TunnelQuestion``, and the caller passes the value to ``answered(_:)``. If
+    ///     `authorization` is `nil`, the first value is requested before the first request is sent.
     ///   - refused: Called if the handshake fails because the proxy demands another credential.
     package init(
         _ purpose: Purpose = .tunnel, to destination: TunnelDestination, credential: TunnelCredential?, nonce: String,
@@ -134,7 +134,7 @@ package struct ConnectHandshake: TunnelHandshake {
             try client.send(HTTPRequestHead(method: method, target: target, fields: fields), at: .zero)
         } catch {
             guard hasSentCredential else { return .failed(.misuse) }
-            // A header field cannot carry the credential, so another credential is needed.
+            // This credential cannot be sent in a header field, so another credential is needed.
             refused?(ProxyRefusal(challenges: lastChallenges, hadCredential: true))
             return .failed(.tunnelDenied)
         }
@@ -198,9 +198,9 @@ package struct ConnectHandshake: TunnelHandshake {
         return .wait
     }
 
-    /// Returns the request with the credential, to send on the connection that carried the 407 response. Many proxies
-    /// keep this connection open even if HTTP says that the response ends it, so a new state machine starts on it. If
-    /// the proxy does close the connection, the handshake fails.
+    /// Returns the request with the credential, to send on the connection that carried the 407 response. By the rules
+    /// of HTTP, that response may end the connection, but many proxies keep it open. Therefore a new ``HTTP1Client``
+    /// sends the request on the same connection. If the proxy does close the connection, the handshake fails.
     private mutating func repeatedRequest() -> TunnelStep {
         client = Self.makeClient()
         return send()

@@ -28,8 +28,7 @@ package struct ProxyEnvironment: Sendable {
         if plain.contains(scheme) {
             names = ["http_proxy"] + (variables["REQUEST_METHOD"] == nil ? ["HTTP_PROXY"] : []) + names
         }
-        // The script has the lowest precedence: if a proxy is set as well, the user probably wants the script only for programs that can
-        // run scripts.
+        // A PAC script has the lowest precedence. It applies only if no proxy variable is set for this scheme.
         for name in names + ["auto_proxy", "AUTO_PROXY"] {
             if let value = variables[name], !value.isEmpty { return Choice(variable: name, value: value) }
         }

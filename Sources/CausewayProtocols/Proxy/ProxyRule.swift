@@ -79,8 +79,9 @@ package struct ProxyRule: Hashable, Sendable {
     private static func network(_ address: InternetAddress, _ length: Int) -> Subject {
         let form = address.proxyForm
         if form.family == address.family { return .network(form, prefixLength: length) }
-        // A prefix shorter than 96 bits also covers IPv6 addresses that are not mapped. The network therefore stays an
-        // IPv6 network. It does not match mapped addresses, because they are compared as IPv4 addresses.
+        // A network of mapped addresses with a prefix shorter than 96 bits also covers IPv6 addresses that are not
+        // mapped, so keep it as an IPv6 network. Such a network matches no mapped address, because mapped addresses are
+        // compared as IPv4 addresses.
         return length < 96 ? .network(address, prefixLength: length) : .network(form, prefixLength: length - 96)
     }
 }

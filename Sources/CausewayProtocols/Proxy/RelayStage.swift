@@ -69,8 +69,9 @@ package struct RelayStage: ProtocolStage {
         return 3 + place
     }
 
-    /// Whether a datagram with this source may come from the destination. If the destination is a name, only the proxy knows its address,
-    /// so every source address is accepted. Some proxies send zeros as the source.
+    /// Whether a datagram with this source may come from the destination. If the destination is a name, every source
+    /// address is accepted, because only the proxy knows the name's address. A source address or port of zero is also
+    /// accepted, because some proxies send zeros.
     private func comesFromDestination(_ source: TunnelDestination?) -> Bool {
         guard let source else { return false }
         guard source.port == destination.port || source.port == 0 else { return false }
@@ -91,7 +92,7 @@ package struct RelayStage: ProtocolStage {
     @discardableResult
     package mutating func send(_ chunk: MessageChunk, at now: Duration) -> Bool {
         guard phase == .ready, !isClosing else { return false }
-        // A datagram flow has no end of stream to send.
+        // Accept a chunk that only ends the sending direction, but send nothing: a datagram flow has no end of stream.
         if chunk.isBareEnd, !isInMessage { return true }
         if !isInMessage { outbound.append(MessageChunk(header, endsMessage: false)) }
         isInMessage = !chunk.endsMessage && !chunk.isFinal

@@ -4,7 +4,7 @@ public import DequeModule
 ///
 /// Most connections have exactly one pending receive call. With this type, such a connection needs no heap buffer for
 /// its receive queue. The type is `public` only because the compiler does not specialize `package` types across
-/// modules; no product contains this module.
+/// modules. Programs cannot use the type, because no product of the package contains this module.
 @frozen public struct InlineFirstQueue<Element> {
     /// The first element; `nil` if the queue is empty.
     public var first: Element?

@@ -2,9 +2,9 @@ internal import DequeModule
 
 /// Assigns received content to pending receive calls by counting bytes.
 ///
-/// The queue holds no bytes. Its owner keeps them in a buffer and, for each result from ``next()``, removes the given
-/// number of bytes from the front. A byte stream is one message that ends with the stream; datagrams and framed
-/// protocols consist of many messages.
+/// The queue stores no bytes. The code that uses the queue keeps the received bytes in a buffer. For each result of
+/// ``next()``, that code removes the number of bytes in the result from the front of the buffer. A byte stream counts
+/// as one message, which ends with the stream. Datagrams and framed protocols consist of many messages.
 package struct ReceiveQueue: Sendable {
     package enum Demand: Equatable, Sendable {
         /// The receive call takes at most `maximum` bytes. It waits for at least `minimum` bytes, or for the message's
@@ -22,8 +22,9 @@ package struct ReceiveQueue: Sendable {
         case nothingMore
     }
 
-    /// The maximum number of bytes to buffer for a `message` demand. A longer message is delivered in parts, each marked as incomplete, so
-    /// that a peer cannot make this process use unlimited memory.
+    /// The maximum number of bytes to buffer for a receive call that waits for a complete message (`Demand.message`).
+    /// This limits the memory that a peer can occupy. A longer message is delivered in parts, and each part except the
+    /// last is marked as incomplete.
     package static let messageLimit = 16 << 20
 
     private struct Message {

@@ -60,8 +60,8 @@ package struct SendQueue<Payload: Sendable>: Sendable {
     /// The message in progress: some parts have been sent, but not the final part. No other message may be sent before
     /// this message ends.
     private var open: MessageTicket?
-    /// Failed messages of which no part was sent, but to which the program may still add parts. These parts fail too;
-    /// otherwise the peer would take them for a complete message.
+    /// Messages that failed before their first part was sent, and of which other parts may be queued or still be added.
+    /// These parts fail too. If they were sent, the peer would take them for a complete message.
     private var lost: [(ticket: MessageTicket, hasExpired: Bool)] = []
 
     package init() {}
@@ -87,9 +87,9 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         return step
     }
 
-    /// Returns the next message that can never be sent, because it has expired, its antecedent failed, or one of its
-    /// earlier parts failed. Unlike ``next(at:)``, this method begins no message, so the owner may call it while
-    /// nothing can be sent.
+    /// Returns the next message part that can never be sent. The reason is that the part's message has expired, that
+    /// the message's antecedent failed, or that an earlier part of the message failed. Unlike ``next(at:)``, this
+    /// method returns no part to send. So it may also be called while nothing can be sent.
     package mutating func nextLost(at now: Duration) -> Step? {
         guard entriesWithOptions > 0 else { return nil }
         return chooseLost() ?? chooseHopeless(at: now)
@@ -111,8 +111,9 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         return earliest
     }
 
-    /// Removes and returns the oldest entry whose payload satisfies the predicate. Returns `nil` if there is none, or if its message has
-    /// begun.
+    /// Removes and returns the oldest entry whose payload satisfies the predicate. Returns `nil` if no payload
+    /// satisfies the predicate, or if the entry belongs to the message in progress, of which a part has already been
+    /// sent.
     package mutating func withdraw(where isWanted: (Payload) -> Bool) -> Entry? {
         guard let index = entries.firstIndex(where: { isWanted($0.payload) }) else { return nil }
         if let open, entries[index].ticket === open { return nil }

@@ -27,7 +27,8 @@ package struct DNSClient: ~Copyable {
     /// The maximum number of messages sent before the first response. Socket buffers of the usual size, on servers and
     /// on this host, have room for only a few more messages. Further messages could be lost.
     package static let burst = 200
-    /// If no response arrives during this time, the next burst is sent. By then the earlier messages have been processed or lost.
+    /// If no query ends during this time, the next burst of messages is sent. By then, the servers have processed the
+    /// messages of the earlier burst, or these messages are lost. So the socket buffers have room again.
     package static let pause: Duration = .milliseconds(100)
 
     package private(set) var settings: ResolverConfiguration.Options
@@ -58,8 +59,8 @@ package struct DNSClient: ~Copyable {
         mutating get { timers.nextDeadline() }
     }
 
-    /// Sets the servers and options for new queries. New questions do not join pending queries, because the answer to
-    /// such a query may come from a server of another network.
+    /// Sets the servers and options for new queries. Questions asked after this call do not join queries that are
+    /// already pending, because the answer to such a query may come from a server of another network.
     package mutating func use(_ servers: [DNSServer], _ settings: ResolverConfiguration.Options) {
         ranking.use(servers)
         questions.closeAll()
@@ -124,8 +125,9 @@ package struct DNSClient: ~Copyable {
                 + send(known.query, to: known.server, over: known.carrier, extended: false, at: now)
         }
         guard message.questions.count == 1, message.questions[0] == known.question else { return [] }
-        // Either the server does not preserve the name's case, or the response is forged. Over TCP only a host on the
-        // network path can forge a response.
+        // If the response has the name with another case, either the server does not preserve the case, or the response
+        // is forged. After such a response over UDP, repeat the query over TCP, because only a host on the network path
+        // can forge a response over TCP.
         let isExact = message.questions[0].name.isIdentical(to: known.question.name)
         let isUnproven = known.hasRandomCase && !isExact
         if known.carrier == .udp, isUnproven || message.flags.contains(.isTruncated) {
@@ -211,8 +213,8 @@ package struct DNSClient: ~Copyable {
         }
     }
 
-    /// Records that the server changes the case in names. If the server has not answered over TCP, adds an attempt
-    /// without random case.
+    /// Records that the server changes the case in names. The client then repeats the query over TCP. If the server has
+    /// never answered over TCP, this attempt may fail, so an attempt without random case is added to the query's plan.
     private mutating func noteChangedCase(_ known: Exchange) {
         ranking.changedCase(known.server)
         if !ranking.answersStreams(known.server) { queries[known.query]?.addSpare(known.server) }

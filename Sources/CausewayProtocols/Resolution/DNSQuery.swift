@@ -105,7 +105,7 @@ struct DNSQuery {
         var longer = chain
         guard longer.follow(to: target, aliases, timeToLive) else { return false }
         chain = longer
-        // The partial answer is for the previous name.
+        // Discard the addresses from a truncated response, because they belong to the name that was queried before.
         partial = nil
         plan.stepBack()
         return true

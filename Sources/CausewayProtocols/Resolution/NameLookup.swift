@@ -14,7 +14,7 @@ package struct ResolverEnvironment: Sendable {
 
 /// An address's source.
 package enum AddressOrigin: Hashable, Sendable {
-    /// The hosts file, or a name with a fixed meaning (RFC 6761).
+    /// The address is from the hosts file, or the name has a fixed meaning (RFC 6761).
     case host
     case cache
     /// The cache, with an answer whose time to live has expired.

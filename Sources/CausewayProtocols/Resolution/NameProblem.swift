@@ -40,7 +40,8 @@ struct NameFailures: Sendable {
 
     mutating func note(_ finding: DNSAnswer.Finding) {
         guard case .failed(let failure) = finding else { return }
-        // The answers for the two families arrive in any order. So report the worse failure, and not the later failure.
+        // The answers for the two address families arrive in any order. So a failure of the servers, such as a timeout,
+        // takes precedence over other failures, even if another failure arrives later.
         if Self.isOfServers(NameProblem(failure)) || !areOfServers { problem = NameProblem(failure) }
         guard worstStatus != .tryagain else { return }
         worstStatus = [.timedOut, .connectionRefused, .truncated].contains(failure) ? .tryagain : .unavail

@@ -24,7 +24,8 @@ struct ServerHealth: Sendable {
     private var changesCase = false
     private(set) var answersStreams = false
 
-    /// Whether to send names without random case, because the server does not preserve the case and has not answered over TCP.
+    /// Whether to send names without random case. This is necessary if the server changes the case in its responses,
+    /// and has never answered over TCP. The client can then not rely on TCP to check a response whose case differs.
     var needsPlainCase: Bool { changesCase && !answersStreams }
 
     func refusesExtensions(at now: Duration) -> Bool {
@@ -47,7 +48,7 @@ struct ServerHealth: Sendable {
     /// Returns how long to wait for this server before the next server is queried.
     func patience(atMost limit: Duration, round: Int) -> Duration {
         var patience = smoothedTime.map { max(Self.minimumPatience, $0 + variation * 4) } ?? Self.firstPatience
-        // If the latest query to this server failed, wait only a short time.
+        // If this server did not answer the latest query, do not wait long before the next server is queried.
         if failures > 0 { patience = min(patience, Self.minimumPatience * 2) }
         return min(limit, patience * (1 << min(round, 4)))
     }
@@ -56,7 +57,7 @@ struct ServerHealth: Sendable {
     mutating func answered(after time: Duration, over carrier: DNSCarrier) {
         failures = 0
         shunnedUntil = nil
-        // Over TCP the measured time would include the connection setup.
+        // Do not use the time of an answer over TCP, because it includes the connection setup.
         guard carrier == .udp else {
             answersStreams = true
             return

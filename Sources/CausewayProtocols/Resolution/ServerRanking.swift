@@ -8,7 +8,7 @@ struct ServerRanking: Sendable {
 
     init(_ servers: [DNSServer]) { self.servers = servers }
 
-    /// Replaces the servers. The health data of servers that are in both lists is kept.
+    /// Replaces the list of servers. Keeps the health data of each server that is also in the new list.
     mutating func use(_ servers: [DNSServer]) {
         self.servers = servers
         health = health.filter { servers.contains($0.key) }

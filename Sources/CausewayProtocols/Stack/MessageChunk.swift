@@ -23,8 +23,8 @@ package struct MessageChunk: Sendable {
     /// metadata from the protocol that delivers the chunk, then from the protocols below it.
     package var metadata: [any StageMetadata]
     package var endsMessage: Bool
-    /// Whether no chunk follows this chunk in its direction. If the final received chunk has ``endsMessage`` set to
-    /// `false`, the message is incomplete.
+    /// Whether this is the last chunk in the sending or the receiving direction. If the last received chunk has
+    /// ``endsMessage`` set to `false`, the last message is incomplete.
     package var isFinal: Bool
     package var kind = Kind.content
 
@@ -50,7 +50,7 @@ package struct MessageChunk: Sendable {
     /// Whether the chunk only ends the sending or the receiving direction, and is not a message.
     package var isBareEnd: Bool { isFinal && bytes.isEmpty && metadata.isEmpty }
 
-    /// Returns a chunk with the same properties and a copy of `bytes`.
+    /// Returns a chunk with a copy of `bytes`, and with the metadata, flags and kind of this chunk.
     package func holding(_ bytes: UnsafeRawBufferPointer) -> MessageChunk {
         var held = unsafe MessageChunk([UInt8](bytes), metadata: metadata, endsMessage: endsMessage, isFinal: isFinal)
         held.kind = kind

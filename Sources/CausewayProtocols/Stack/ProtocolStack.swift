@@ -122,8 +122,8 @@ package struct ProtocolStack: Sendable {
 
     // MARK: Stages
 
-    /// Calls `body` with a stage, for example to respond to the stage's event. Call ``resume(at:)`` afterwards. The program's own code may
-    /// run before that call.
+    /// Calls `body` with a stage, for example to respond to the stage's event. Call ``resume(at:)`` afterwards, so that
+    /// the stack reacts to the stage's new state and output.
     ///
     /// - Returns: The result of `body`; `nil` if the stage does not exist or has another type.
     package mutating func withStage<Stage: ProtocolStage, Result>(
@@ -254,10 +254,10 @@ extension ProtocolStack {
         life.isReady ? stages.top.outboundRoom : 0
     }
 
-    /// Sends a chunk. The stack accepts a whole chunk even if it exceeds ``outboundRoom``. It accepts nothing before it is ready, or after
-    /// the stack or its top stage has begun to close.
+    /// Sends a chunk. The stack accepts a whole chunk even if the chunk exceeds ``outboundRoom``. The stack accepts no
+    /// chunk before it is ready, or after the stack or its top stage has begun to close.
     ///
-    /// - Returns: Whether the stack accepted the chunk. If the result is `false`, do not try again.
+    /// - Returns: Whether the stack accepted the chunk. After closing has begun, no later call succeeds either.
     @discardableResult
     package mutating func send(_ chunk: MessageChunk, at now: Duration) -> Bool {
         guard life.isReady else { return false }
@@ -266,7 +266,8 @@ extension ProtocolStack {
         return isTaken
     }
 
-    /// Sends bytes that are valid only during the call. `envelope` has the chunk's other properties and no bytes.
+    /// Sends bytes that are valid only during the call. `envelope` is a chunk without bytes. It has the metadata and
+    /// the flags for the bytes.
     @discardableResult
     package mutating func send(lent bytes: UnsafeRawBufferPointer, in envelope: MessageChunk, at now: Duration) -> Bool
     {
@@ -286,9 +287,11 @@ extension ProtocolStack {
         return chunk
     }
 
-    /// Writes stream bytes for the transport to `room`, if all pending output fits and consists only of bytes.
+    /// Writes the pending output for the transport to `room`. Writes nothing if the output does not fit, or if it is
+    /// not ready as stream bytes, for example because it includes the end of the stream.
     ///
-    /// - Returns: The number of bytes written to `room`. Even if the number is 0, ``nextOutbound(atMost:at:)`` may return a chunk.
+    /// - Returns: The number of bytes written to `room`. If the number is 0, call ``nextOutbound(atMost:at:)``, which
+    ///   may still return a chunk.
     package mutating func takeOutbound(into room: UnsafeMutableRawBufferPointer, at now: Duration) -> Int {
         guard isPlain, pendingFlags.mayHaveOutbound else { return 0 }
         let count = unsafe stages.bottom.takeOutbound(into: room)

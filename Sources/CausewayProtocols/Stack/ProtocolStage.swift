@@ -36,13 +36,15 @@ package struct StagePendingFlags: Sendable {
     }
 }
 
-/// One protocol in a stack: a state machine without I/O, with bytes or messages below and messages above.
+/// One protocol in a stack: a state machine without I/O. A stage exchanges bytes or messages with the stage below, and
+/// messages with the stage above.
 ///
-/// Some queries are `mutating` only so that the stack can call them without copying the stage; they do not change its state.
+/// Some queries are `mutating` only so that the stack can call them without copying the stage. These queries do not
+/// change the stage's state.
 ///
-/// The stack takes content from one stage only while the next stage has room for it. If the program or the peer does not read, the whole
-/// stack therefore stops. Every method is permitted in every state; after `closed` or `failed` a stage discards its input. Times are
-/// durations since any fixed instant.
+/// The stack takes content from a stage only while the next stage has room for this content. So if the program or the
+/// peer stops reading, all stages stop. Every method may be called in every state. After `closed` or `failed`, a stage
+/// discards its input. All times are durations since one fixed instant.
 package protocol ProtocolStage: Sendable {
     var status: StageStatus { mutating get }
     /// The flags for all kinds of output, in one query. The stack reads this property after every call.
@@ -91,14 +93,16 @@ package protocol ProtocolStage: Sendable {
     mutating func send(_ chunk: MessageChunk, at now: Duration) -> Bool
     /// Receives bytes from above that are valid only during the call.
     ///
-    /// - Parameter envelope: The chunk's other properties, without bytes.
+    /// - Parameter envelope: A chunk without bytes, with the metadata and the flags for the bytes.
     @discardableResult
     mutating func send(lent bytes: UnsafeRawBufferPointer, in envelope: MessageChunk, at now: Duration) -> Bool
     /// Removes and returns a chunk for the stage below. The chunk may exceed `limit` if a part cannot be split, such as a frame header.
     mutating func nextOutbound(atMost limit: Int) -> MessageChunk?
-    /// Writes stream bytes for the stage below to `room`, if all pending output fits and consists only of bytes.
+    /// Writes the pending output for the stage below to `room`. Writes nothing if the output does not fit, or if it is
+    /// not ready as stream bytes, for example because it includes the end of the stream.
     ///
-    /// - Returns: The number of bytes written to `room`. Even if the number is 0, ``nextOutbound(atMost:)`` may return a chunk.
+    /// - Returns: The number of bytes written to `room`. If the number is 0, call ``nextOutbound(atMost:)``, which may
+    ///   still return a chunk.
     mutating func takeOutbound(into room: UnsafeMutableRawBufferPointer) -> Int
 
     mutating func nextEvent() -> (any StageEvent)?
@@ -113,8 +117,9 @@ package protocol ProtocolStage: Sendable {
     /// Whether the stage has sent its closing message after ``close(at:)`` and is waiting for the peer's closing
     /// message.
     var awaitsGoodbye: Bool { get }
-    /// Ends the stage because the connection is over. The stage sends nothing more. It may still deliver content that it received earlier,
-    /// and events that release resources.
+    /// Ends the stage because the connection is over. The stage sends nothing more. It may still deliver content that
+    /// it received earlier, and events. For example, a framer stage requests a final call in which the program releases
+    /// resources.
     mutating func abort(_ failure: Failure)
 }
 

@@ -72,7 +72,8 @@ struct StackLifecycle: Sendable {
         return true
     }
 
-    /// Returns the index of the next stage to close. If there is none, the stack is closed.
+    /// Returns the index of the next stage to close; `nil` if the stack is not closing. If no stage is left, this
+    /// method also returns `nil` and reports that the stack has closed.
     mutating func nextClosing() -> Int? {
         guard let above = closing else { return nil }
         guard above > 0 else {

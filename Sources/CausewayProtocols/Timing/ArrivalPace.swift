@@ -5,8 +5,8 @@ internal import CausewayTypes
 ///
 /// A wake-up costs at least as much as ten receive calls. If datagrams arrive one by one at short intervals, for
 /// example because the sender's network card does not coalesce them, the socket is not read at once, but a fraction of
-/// a millisecond after the first arrival. Sending over the socket ends this delay, so that a peer that waits for a
-/// reply is not delayed.
+/// a millisecond after the first arrival. After a datagram was sent over the socket, arriving datagrams are again read
+/// at once. Otherwise this delay would slow down peers that exchange requests and replies over the socket.
 package struct ArrivalPace: Sendable {
     package enum Step: Equatable, Sendable {
         case read

@@ -27,7 +27,7 @@ struct PendingPings: Sendable {
     /// Records that a ping cannot be sent.
     mutating func lose(_ token: UInt64) { lost.append(token) }
 
-    /// Records that no pong will arrive.
+    /// Records that none of the pending pings will get a pong.
     mutating func loseAll() {
         lost.append(contentsOf: waiting.lazy.map(\.token))
         waiting = []

@@ -40,7 +40,8 @@ package struct WebSocketInflation: Sendable {
 
 /// The compression that a WebSocket connection negotiates (permessage-deflate, RFC 7692 §5).
 package struct WebSocketCompression: Sendable {
-    /// The parameters that a client offers, or the restrictions that a server makes.
+    /// The compression parameters. A client offers them to the server. A server uses them to restrict the client's
+    /// offer.
     package var parameters: MessageDeflate
     /// Whether the connection fails if the peer does not agree to the compression.
     package var isRequired: Bool
@@ -67,7 +68,7 @@ struct InflatingInput: Sendable {
     /// Whether more bytes are needed.
     var isEmpty: Bool { bytes.isEmpty && !mayHaveOutput && problem == nil }
 
-    /// Sets the bytes. Call this only if ``isEmpty`` is `true`.
+    /// Sets the compressed bytes to decompress next. Call this only if ``isEmpty`` is `true`.
     mutating func append(_ piece: ArraySlice<UInt8>) { bytes = piece }
 
     /// Decompresses at most `limit` bytes. The output before an error is returned first, and the error is thrown by the

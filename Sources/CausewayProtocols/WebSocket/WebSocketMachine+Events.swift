@@ -62,7 +62,7 @@ extension WebSocketMachine {
         /// Part of a text or binary message. A message has at least one part, and only the last part ends it.
         case content(WebSocketOpcode, ByteChain, endsMessage: Bool)
         case ping([UInt8])
-        /// A pong arrived that does not answer a ping with a token.
+        /// A pong arrived, but it answers no ping that was sent with a token.
         case pong([UInt8])
         /// The peer answered the ping that has this token, or answered a later ping.
         case pingAnswered(UInt64)

@@ -18,8 +18,8 @@ struct WebSocketMessageDecoder: Sendable {
 
     private struct Message {
         var opcode: WebSocketOpcode
-        /// The number of payload bytes so far, as given in the frame headers. For a compressed message, the number of
-        /// decompressed bytes.
+        /// The message's size in bytes, as far as it is known: the sum of the payload lengths in the frame headers read
+        /// so far. For a compressed message, it is the number of bytes decompressed so far.
         var length = 0
         var isCompressed = false
         var text = UTF8Validator()

@@ -71,7 +71,8 @@ struct WebSocketOutput: Sendable {
 
     mutating func reply(toPing payload: [UInt8]) { replies.append(payload) }
 
-    /// Discards frames that have not begun. Pongs are kept, because the peer may expect them until a close frame is sent (RFC 6455 §5.5.2).
+    /// Discards frames that have not begun. Pongs are kept, because a ping that arrived before the peer's close frame
+    /// must still be answered (RFC 6455 §5.5.2).
     mutating func removeWaiting() {
         for frame in waiting { count -= frame.payload.count }
         waiting = []

@@ -33,10 +33,12 @@ package enum WebSocketStageEvent: StageEvent {
 ///
 /// Chunks have ``WebSocketMetadata``; a sent chunk without this metadata becomes a binary message. Control frames
 /// arrive as messages of kind `control` or `closing`. A close frame arrives as a message with opcode `close`, followed
-/// by the end of the receiving direction. If the program has ended its sending direction and the peer's close frame
-/// only confirms this, the program receives no message, but only the end of the receiving direction. If the peer ends
-/// the stream without a close frame and no message is incomplete, the program receives first the end of the receiving
-/// direction and then the failure.
+/// by the end of the receiving direction.
+///
+/// If the program has already ended its sending direction, and the peer's close frame has no reason and no code other
+/// than 1000, the close frame does not arrive as a message. The program then receives only the end of the receiving
+/// direction. If the peer ends the stream without a close frame and no message is incomplete, the program first
+/// receives the end of the receiving direction, and then the failure.
 package struct WebSocketStage: ProtocolStage {
     /// The progress of closing on this side.
     private enum ClosingPhase {
@@ -236,6 +238,7 @@ extension WebSocketStage: StateMachine {
 }
 
 extension WebSocketClosing {
-    /// Whether the close frame has no reason and no code other than 1000. The answer to a close frame with code 1000 is such a frame.
+    /// Whether the close frame has no reason and no code other than 1000. Such a frame adds no information if it only
+    /// answers a close frame with code 1000.
     fileprivate var isPlain: Bool { reason.isEmpty && (code == nil || code == .normalClosure) }
 }

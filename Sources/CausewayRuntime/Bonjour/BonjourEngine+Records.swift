@@ -3,10 +3,11 @@ internal import CausewaySystem
 package import CausewayWire
 
 extension BonjourEngine {
-    /// Registers arbitrary records on one interface until ``withdraw(_:_:)``. They form one registration, and the
-    /// unique records are probed together.
+    /// Registers arbitrary records on one interface until ``withdraw(_:_:)`` is called. The records form one
+    /// registration. The unique records among them, which only one host on the link may have, are probed together.
     ///
-    /// - Parameter loss: Called with the conflicting name if another host already uses one of the names. All records are then withdrawn.
+    /// - Parameter loss: Called with the conflicting name if another host already uses one of the names. All records
+    ///   are then withdrawn.
     package func answer(
         _ records: [DNSRecord], on interfaceIndex: Int, _ handler: @escaping @Sendable (ServiceEvent) -> Void,
         loss: @escaping @Sendable (DNSName) -> Void

@@ -11,8 +11,8 @@ extension BonjourEngine {
 
     /// Handles a notification from logind.
     ///
-    /// - Parameter status: The new state; `nil` if no more notifications will follow. In that case no notification
-    ///   reports the wake-up, so `nil` counts as awake.
+    /// - Parameter status: The new state; `nil` if logind will send no more notifications. A wake-up would then never
+    ///   be reported, so `nil` counts as awake.
     private func told(_ status: SleepNotices.State?) {
         guard state.value.network != nil, state.value.sleep.changed(to: status == .asleep ? .asleep : .awake) else {
             return
@@ -28,8 +28,8 @@ extension BonjourEngine {
     }
 
     /// Repeats all queries, probes and announcements after sleep, because the links may have changed (RFC 6762 §8,
-    /// §10.3). Each call of ``settle()`` calls this method. It has no effect unless the machine slept for more than a
-    /// second since the previous call.
+    /// §10.3). Each call of ``settle()`` calls ``wakeUp()``. This call has no effect unless the machine has slept for
+    /// more than a second since the previous call.
     func wakeUp() {
         if state.value.network != nil, state.value.sleep.hasSlept(System.sleepTime) { rouse() }
     }

@@ -4,11 +4,11 @@ internal import CausewayTypes
 internal import CausewayWire
 
 extension BonjourEngine {
-    /// Uses sleep proxies on all links with registrations: before the machine sleeps, it transfers its records to a
-    /// proxy.
+    /// Enables sleep proxies on all links with registrations. Before this host sleeps, the engine transfers each link's
+    /// records to a proxy.
     ///
-    /// Use this only on hosts that a network packet can wake from sleep, because the proxy answers as if this host were
-    /// awake.
+    /// Call this method only on hosts that a network packet can wake from sleep, because the proxy answers as if this
+    /// host were awake.
     package func useSleepProxies() {
         loop.execute {
             guard !self.state.value.sleep.usesProxies else { return }

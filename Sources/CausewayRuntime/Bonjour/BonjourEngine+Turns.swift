@@ -82,7 +82,8 @@ extension BonjourEngine {
             state.value.host.rename()
             return reregisterEverything()
         }
-        // Another link may already have reported the conflict.
+        // Ignore the conflict if another link has already reported it. The registration then has another name, or has
+        // ended.
         guard let advertising = state.value.advertising[id],
             advertising.service.records(on: hostName).records.contains(where: { $0.name == name && $0.flushesCache })
         else { return }

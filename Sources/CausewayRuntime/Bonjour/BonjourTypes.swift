@@ -40,7 +40,8 @@ package struct ServiceDescription: Sendable, Equatable {
         onlyInterface = interfaceIndex.flatMap { UInt32(exactly: $0) } ?? 0
     }
 
-    /// Creates a description for a single record, which keeps its own name.
+    /// Creates a description for a single record. The record is advertised under its own name. A name conflict ends the
+    /// registration instead of changing the name.
     package init(record: DNSRecord, interfaceIndex: Int? = nil) {
         self.init(records: [record], interfaceIndex: interfaceIndex)
         name = record.name.description
@@ -80,7 +81,8 @@ package struct ServiceDescription: Sendable, Equatable {
         try rename(to: name)
     }
 
-    /// Renames the service. The description's copies still share the other attributes.
+    /// Renames the service. The type, the port and the TXT record are in an object that copies of this description
+    /// share. Renaming does not copy this object.
     ///
     /// - Throws: ``DNSServiceType/Mistake/name`` for an invalid name, or for a name that is too long if ``mayRename``
     ///   is `false`.

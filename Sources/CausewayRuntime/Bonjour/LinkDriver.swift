@@ -110,8 +110,8 @@ final class LinkDriver {
         let hundredths = UInt32(truncatingIfNeeded: Int64(now / .milliseconds(10)))
         let youngest = addresses.map { address -> UInt32 in
             let age = address.created.map { hundredths &- $0 } ?? 0
-            // The kernel's tick count and this clock differ slightly: an address that seems to come from the near
-            // future is treated as new.
+            // The kernel's clock for creation times differs slightly from the clock for `now`. So an address may seem
+            // to be created in the near future. Such an address counts as new.
             return age > .max - 6_000 ? 0 : age
         }.min()
         return now - .milliseconds(10) * Int64(youngest ?? 0)
@@ -150,7 +150,8 @@ final class LinkDriver {
     /// Forwards a unicast message to the other processes on this host, because the kernel delivers it to only one of
     /// the sockets that share the port (RFC 6762 §15.1).
     private func forward(_ bytes: Span<UInt8>, _ arrival: MulticastArrival, _ family: SocketAddress.Family) {
-        // Forward only if other processes share the port. Every process ignores messages from beyond the link.
+        // Forward only if other processes share the port. Do not forward a unicast message from beyond the link,
+        // because every process ignores such messages.
         guard arrival.isOnLink, machine.hasSiblings || !machine.acceptsUnicast,
             let message = ForwardedMessage(bytes, from: arrival.peer, origin: origin)
         else { return }

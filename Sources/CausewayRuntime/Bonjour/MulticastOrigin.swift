@@ -24,7 +24,7 @@ package struct MulticastOrigin: Sendable {
         guard interface != 0 else { return link }
         switch peer.family {
         // If sockets share the port with `SO_REUSEPORT`, the kernel may deliver a packet only to the socket of another
-        // interface.
+        // interface. So the packet must be processed for the interface on which it arrived.
         case .ipv4: return interface
         // An IPv6 socket receives the group's packets from every interface on which any socket has joined the group.
         // Ignore packets from another interface: otherwise this host would treat its own records on its other links as

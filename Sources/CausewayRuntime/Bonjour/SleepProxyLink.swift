@@ -98,7 +98,7 @@ final class SleepProxySocket: ReadinessHandler {
             guard let peer = packet.peer, !packet.isTruncated else { continue }
             arrived.append((reader.value.withBytes(of: index) { Array($0) }, peer))
         }
-        // The handler may close the socket.
+        // The handler `receive` may close the socket, so check afterwards whether the socket is still registered.
         for (bytes, peer) in arrived { receive(bytes, peer) }
         guard let registration = registration.value else { return }
         if count == 0 { loop.await(.readable, of: registration) } else { readLater() }

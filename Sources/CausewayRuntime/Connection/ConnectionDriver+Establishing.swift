@@ -183,7 +183,9 @@ extension ConnectionDriver {
                 progress.establishments[0].disagreement = failure
                 return true
             }
-            // An outbound connection may try again, because the network or the peer's certificate may change.
+            // A failed handshake need not end an outbound connection that is not ready yet. Such a connection can use
+            // another route, or wait and try again later, because the network or the peer's certificate may change. Any
+            // other connection fails.
             if mayWait { flow.detach(abandoning: failure) } else { flow.fail(failure) }
         }
     }

@@ -71,8 +71,8 @@ extension ConnectionDriver {
         if wait.networkChanged(to: model) { restart() } else { reportAwaitedPath(in: model, wait) }
     }
 
-    /// Reports the path of a connection that continues to wait, if the path is new. A connection that retries reports
-    /// its path when it is ready, or when it waits again.
+    /// Reports the path of a connection that remains in the `waiting` state after a network change, if the path is new.
+    /// A connection that tries again reports its path later: when it is ready, or when it waits again.
     private func reportAwaitedPath(in model: NetworkModel, _ wait: NetworkWait) {
         guard progress.withLock({ progress in progress.observer })?.wantsPathReports == true else { return }
         let path = awaitedPath(in: model)
@@ -224,6 +224,6 @@ final class NetworkWait: Sendable {
         }
     }
 
-    /// Returns whether the connection must try again after this network change.
+    /// Returns whether the connection must try again after the network state has changed to `model`.
     func networkChanged(to model: NetworkModel) -> Bool { gate.withLock { $0.networkChanged(to: model) } }
 }

@@ -6,9 +6,9 @@ internal import Synchronization
 /// Delays the `.ready` report until `start` has returned and the network state has been read, so that viability and
 /// path are reported together with `.ready`.
 extension ConnectionDriver {
-    /// Makes a transition like ``transition(_:)``, but for `start` on the program's thread. The program receives the
-    /// `ready` report only after `start` has returned, because the program may finish its set-up after the call to
-    /// `start`.
+    /// Performs the transition for a call to `start`, on the program's thread. Otherwise this method works like
+    /// ``transition(_:)``. The program receives the `ready` report only after `start` has returned, because the program
+    /// may finish its set-up after the call to `start`.
     func begin(_ body: (inout Progress) -> [Lifecycle.Action]) {
         let mustPerform = progress.withLock { progress in
             let mustPerform = progress.actions.add(body(&progress))
@@ -23,7 +23,7 @@ extension ConnectionDriver {
     /// How many times a thread with a `ready` report yields the processor while `start` is in progress. After that, the
     /// thread waits 1 ms at a time.
     private static let startPatience = 1_000
-    /// The maximum number of 1 ms waits.
+    /// The maximum number of times that the thread waits 1 ms for `start` to return.
     private static let longPatience = 1_000
 
     /// Whether `start` is in progress.
@@ -32,7 +32,7 @@ extension ConnectionDriver {
     /// Waits until `start` has returned. Call this on the program's queue only.
     ///
     /// A report wakes the queue's thread, which can preempt the thread that is about to return from `start`. The
-    /// preempted thread needs the processor for less than another microsecond.
+    /// preempted thread needs the processor for less than another microsecond, so a short wait is usually enough.
     func awaitStart() {
         for attempt in 0..<(Self.startPatience + Self.longPatience) {
             guard isStarting else { return }
@@ -92,7 +92,8 @@ extension ConnectionDriver {
         guard wantsPathReports, NetworkStateMonitor.shared.followed == nil else { return false }
         let wait = ModelWait { watch in
             self.perform(action)
-            // The connection has its own subscription by now, so the monitor need not read the network again.
+            // Cancel this subscription only now. `action` has created the connection's own subscription to the monitor,
+            // so the monitor stays active and need not read the network again.
             watch?.cancel()
             self.performActions()
         }

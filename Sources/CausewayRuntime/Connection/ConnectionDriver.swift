@@ -6,7 +6,8 @@ package import Dispatch
 /// Runs a ``ConnectionLifecycle``: establishes, reports, retries and closes one connection.
 ///
 /// Transitions happen under one lock. One thread at a time performs the resulting actions, in order and with the lock
-/// released. If a second thread makes a transition meanwhile, the first thread also performs its actions.
+/// released. If a second thread makes a transition during this time, the first thread also performs the actions of that
+/// transition.
 package final class ConnectionDriver: FlowOwner {
     package typealias Lifecycle = ConnectionLifecycle
     package typealias State = Lifecycle.State
@@ -101,7 +102,8 @@ package final class ConnectionDriver: FlowOwner {
     package func cancel(_ ending: Lifecycle.Ending, observer: any ConnectionObserver) {
         transition { progress in
             let actions = progress.lifecycle.cancelled(ending)
-            // A failed connection has already released its observer.
+            // Set the observer again for the `cancelled` report, because a failed connection has already released its
+            // observer.
             if !actions.isEmpty { progress.observer = observer }
             return actions
         }

@@ -23,7 +23,9 @@ final class PathFollower: Sendable {
     }
 
     /// Returns the reports for the program. When the kernel begins to route the connection's packets over another
-    /// interface, also returns the connection's own interface once, so that the caller can bind the socket to it.
+    /// interface, also returns the interface that has the connection's local address, so that the caller can bind the
+    /// socket to this interface. Later calls do not return this interface again while the connection keeps its
+    /// addresses.
     func networkChanged(
         to model: NetworkModel, subflowsNow: [FollowedConnection]?
     ) -> (PathTracker.Reports, home: NWInterface?) {

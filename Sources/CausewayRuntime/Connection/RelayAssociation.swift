@@ -68,7 +68,8 @@ final class RelayAssociation: DatagramRelay {
     fileprivate func controlChanged(to state: ConnectionDriver.State) {
         switch state {
         case .ready: loop.execute { self.ask() }
-        // Do not wait here: the connection that uses the relay decides whether to try again.
+        // End the association even if the control connection only waits for the network: the connection that uses the
+        // relay decides whether to try again.
         case .waiting(let failure), .failed(let failure): loop.execute { self.end(with: failure) }
         case .setup, .preparing, .cancelled: break
         }

@@ -22,7 +22,7 @@ package final class Delivery: Sendable {
         /// Whether the queue contains a block that will make the calls in the list, or will get such a block when an
         /// event batch ends.
         var isDispatched = false
-        /// For a concurrent queue: the number of items for which no block was dispatched yet.
+        /// For a concurrent queue: the number of items in the list that do not have a dispatched block yet.
         var undispatched = 0
     }
 
@@ -97,7 +97,8 @@ package final class Delivery: Sendable {
         for _ in 0..<count { queue.async { self.drainOne() } }
     }
 
-    /// Drains the list on the loop, or dispatches it to the queue. Called on a loop's thread when an event batch ends.
+    /// Makes the pending calls now if the current thread belongs to their event loop; otherwise calls ``dispatch()``.
+    /// Called on a loop's thread when an event batch ends.
     fileprivate func dispatchInBatch() {
         if loop?.isCurrent == true { drain() } else { dispatch() }
     }

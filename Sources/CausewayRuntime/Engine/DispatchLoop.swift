@@ -9,7 +9,9 @@ internal import Dispatch
 /// when ``await(_:of:)`` or ``update(_:_:for:)`` is called. So while the program does not receive the pending content
 /// of a stream, the loop reports no new events of this stream.
 package final class DispatchLoop: EventLoop {
-    /// One descriptor's two sources. After creation, confined to the loop's queue.
+    /// One descriptor's two dispatch sources, for reading and for writing. After creation, confined to the loop's
+    /// queue.
+    ///
     /// SAFETY: every member is touched on the loop's serial queue only.
     private final class Entry: @unchecked Sendable {
         var handler: any ReadinessHandler
@@ -48,7 +50,9 @@ package final class DispatchLoop: EventLoop {
     // SAFETY: written once, before the loop is shared.
     nonisolated(unsafe) private var executorStorage: LoopExecutor?
 
-    /// - Throws: `EMFILE` or `ENFILE` if no descriptors are left. Without this check, Dispatch would trap.
+    /// Creates a loop if there are enough free descriptors.
+    ///
+    /// - Throws: `EMFILE` or `ENFILE` if no descriptors are left. Dispatch would trap in that case.
     package static func checked(name: String?) throws(SystemError) -> DispatchLoop {
         try System.checkRoomForSource()
         return DispatchLoop(name: name ?? "causeway")
@@ -138,8 +142,8 @@ package final class DispatchLoop: EventLoop {
         if isCurrent { entry.isClosed = true }
         queue.async {
             entry.isClosed = true
-            // Dispatch delivers a source's cancellation only while the source is not suspended, and the descriptor must
-            // stay open until both sources are cancelled.
+            // Resume a suspended source after it is cancelled, because Dispatch delivers the cancellation only while
+            // the source is not suspended. Close the descriptor only after both sources are cancelled.
             let done = DispatchGroup()
             if let read = entry.read {
                 done.enter()

@@ -104,7 +104,7 @@ package enum Engine {
 
     /// Creates a loop that can watch descriptors.
     ///
-    /// - Throws: The system error if no descriptors or memory are left. Without this check, Dispatch would abort the
+    /// - Throws: The system error if no descriptors or memory are left. In that case, Dispatch itself would abort the
     ///   process.
     private static func watchingLoop(_ backend: Backend, name: String?) throws(SystemError) -> any EventLoop {
         guard backend == .epoll else { return try DispatchLoop.checked(name: name) }

@@ -87,8 +87,8 @@ package final class EpollLoop: EventLoop {
 
     package func update(_ registration: Registration, _ fd: CInt, for interest: Readiness) {
         shared.withLock { shared in
-            // Make this system call under the lock: after `close` has freed the slot, the kernel may reuse the
-            // descriptor number.
+            // Make this system call under the lock. After `close` has released the registration's table entry, the
+            // kernel may reuse the descriptor number, and the call could change the events of another file.
             guard shared.slots[Int(registration.token & 0xffff_ffff)].generation == UInt32(registration.token >> 32)
             else { return }
             try? epoll.modify(fd, token: registration.token, interest)

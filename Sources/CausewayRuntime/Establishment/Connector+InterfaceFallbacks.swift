@@ -140,7 +140,7 @@ extension Connector {
         for var attempt in facts.attempts {
             attempt.started += offset
             if let ended = attempt.ended { attempt.ended = ended + offset }
-            // The candidate number belongs to the other race, so it has no meaning here.
+            // The number identifies an address in the race over the other interface, so it has no meaning in this race.
             attempt.candidate = -1
             progress.facts.attempts.append(attempt)
         }

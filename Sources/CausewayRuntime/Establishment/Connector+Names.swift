@@ -55,8 +55,8 @@ extension Connector {
 
     private func found(_ addresses: [SocketAddress], _ origin: AddressOrigin) {
         guard case .name(let name, let port, let interface) = progress.target else { return }
-        // An answer or a hosts file may repeat an address, and a fresh answer may follow an expired answer with the
-        // same addresses.
+        // Use each address only once: an answer or a hosts file may repeat an address, and a fresh answer may have the
+        // same addresses as an expired answer that was used first.
         var known = Set(progress.race.addresses)
         let usable = addresses.filter(isPermittedPlace)
         if usable.count < addresses.count, progress.failure == nil { progress.failure = .tunnelBroken }
@@ -105,8 +105,8 @@ extension Connector {
 
     func noteStart(_ candidate: Int) {
         if progress.facts.firstAddress == nil { progress.facts.firstAddress = progress.race.addresses[candidate] }
-        // A race with a single address from the program needs no history, because the report always contains its only
-        // attempt.
+        // Do not record the attempt of a race with a single address from the program. A report includes this attempt
+        // without the record.
         guard
             isRaceOfName || progress.race.addresses.count > 1 || progress.translation.hasBegun
                 || progress.fallbacks.isOne

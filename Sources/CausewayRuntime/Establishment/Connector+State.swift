@@ -18,7 +18,8 @@ extension Connector {
         var translation = Translation.unused
         /// The proxy's relay; `nil` if there is none.
         var association: (any DatagramRelay)?
-        /// Races over other interfaces, if this race takes long.
+        /// The races over other network interfaces. They can start if the race over the default interface takes long or
+        /// fails.
         var fallbacks: InterfaceFallbacks
     }
 

@@ -28,7 +28,8 @@ package final class Connector: Sendable {
         package var untried: [SocketAddress]
         /// The number of early content bytes that were sent.
         package var sentEarly = 0
-        /// The relay, which must live as long as the socket.
+        /// The proxy's datagram relay; `nil` if the socket uses none. Retain it as long as the socket, because its
+        /// release ends the relay.
         var association: (any DatagramRelay)?
     }
 

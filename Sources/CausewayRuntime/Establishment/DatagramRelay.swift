@@ -11,8 +11,9 @@ package protocol DatagramRelay: AnyObject, Sendable {
     /// Connects to the proxy and requests the relay. Calls `opened` once.
     func begin(_ opened: @escaping RelayOpened)
 
-    /// Whether the relay can have this address. The address was found by resolving the host name in the proxy's reply.
-    /// Called on the loop.
+    /// Returns whether the relay may have this address, which was found by resolving the host name in the proxy's
+    /// reply. For example, a proxy on another host must not direct datagrams to this host's loopback address. Called on
+    /// the loop.
     func permits(_ address: SocketAddress) -> Bool
 
     /// Calls `ended` when the proxy stops relaying, or at once if it has already stopped.

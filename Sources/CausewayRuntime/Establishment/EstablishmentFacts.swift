@@ -63,8 +63,8 @@ package struct EstablishmentFacts: Sendable {
     /// value needs no additional memory.
     package var lostNetwork = false
     package var resolution: Resolution?
-    /// The DNS queries, and below them the attempts, each in chronological order. Both can be empty if the endpoint is
-    /// an address.
+    /// The DNS queries in chronological order. The attempts are in ``attempts``, also in chronological order. Both
+    /// lists can be empty if the endpoint is an address.
     package var queries: [Query] = []
     package var attempts: [Attempt] = []
     package var attemptCount = 0

@@ -42,7 +42,8 @@ extension EstablishmentFacts {
         return entries
     }
 
-    /// The attempt of a connection with a single address, which keeps no attempt history.
+    /// The successful attempt of a connection with a single address, made from the connection's times. Usually
+    /// ``attempts`` does not contain this attempt.
     private var onlyAttempt: [Attempt] {
         guard let firstAddress, let connected else { return [] }
         return [

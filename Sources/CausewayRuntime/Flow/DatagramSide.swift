@@ -24,7 +24,7 @@ struct DatagramSide: Sendable {
     /// The number of datagrams that tasks have received since a task was last suspended.
     var immediateCount = 0
 
-    /// The conditions that determine how many datagrams may wait.
+    /// The conditions that determine how many datagrams may wait for the program before the socket's reader stops.
     struct HoldRule: Sendable {
         /// Whether the program receives in a task on the loop's thread. The shared socket's reader must not read many
         /// more datagrams than such a task has received.

@@ -41,7 +41,7 @@ extension Flow {
             return (state.delivery, state.datagrams[0].isAboveMark)
         }
         deferred.perform(delivery, on: loop)
-        // The receive calls completed just now may already have taken the datagrams.
+        // Check the limit again: since the first check, the program may already have received datagrams.
         guard isAbove, state.withLock({ state in state.beginHold() }) else { return .ample }
         return hasRoom ? .held : .none
     }

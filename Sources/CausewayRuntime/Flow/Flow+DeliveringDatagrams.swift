@@ -92,8 +92,8 @@ extension Flow.State {
     }
 
     /// Handles the usual case: a datagram has arrived and a closure waits for it. Returns both. Returns `nil` in all
-    /// other cases, which ``takeDatagramCall()`` handles. The usual case is separate because an enumeration with this
-    /// many fields is expensive to copy.
+    /// other cases, which ``takeDatagramCall()`` handles. That method returns a ``DatagramCall``, which has many fields
+    /// and is expensive to copy.
     fileprivate mutating func takeDatagramForCallback() -> (ReceiveCompletion, Data, PacketMark, isWhole: Bool)? {
         guard link.mayTransfer, link.isOpen, case .callback(let completion)? = reading.receives.waiters.first,
             let demand = reading.receives.queue.oldest, datagrams[0].refusal == nil,

@@ -73,8 +73,8 @@ extension Flow.State {
     fileprivate mutating func failed(_ error: Failure, isBehindEnd: Bool, _ deferred: inout DeferredActions) {
         guard !link.isEnding else { return }
         if kind == .stream { return lose(error, isBehindEnd: isBehindEnd, &deferred) }
-        // A datagram socket stays open: one datagram was rejected (RFC 1122 §4.1.3.3). One receive call reports the
-        // error.
+        // Keep a datagram socket open: the error means only that one datagram was rejected (RFC 1122 §4.1.3.3). One
+        // receive call reports the error.
         datagrams[0].refusal = error
         match(nil, &deferred)
     }
@@ -127,7 +127,8 @@ extension Flow.State {
         answer(waiter, ReceivedContent(isFinal: true, isComplete: true), &deferred)
     }
 
-    /// Completes every outstanding send with `error`, except the first `kept` sends whose transmission has started.
+    /// Completes the outstanding sends with `error`, except for the first `kept` entries in the list of content whose
+    /// transmission has started.
     mutating func answerSends(_ error: Failure, keeping kept: Int = 0, _ deferred: inout DeferredActions) {
         for entry in writing.flight.removeAll(keeping: kept) { finish(entry, error, &deferred) }
         for entry in writing.backlog?.removeAll() ?? [] {

@@ -95,8 +95,11 @@ extension Flow.State {
         return true
     }
 
-    /// After an end of stream that may hide a reset, permits another read as soon as no other thread uses the
-    /// transport. Returns whether the caller must read again.
+    /// If an end of stream is in doubt and no other thread uses the transport any more, prepares another read. Returns
+    /// whether the caller must start this read.
+    ///
+    /// An end of stream is in doubt, for example, if another thread used the transport during the read, because that
+    /// thread's call may have received a reset.
     mutating func settleEnd() -> Bool {
         guard reading.signs.contains(.doubtfulEnd), !writing.isWriting, link.claims == 0, !link.isEnding else {
             return false

@@ -100,7 +100,8 @@ extension Flow.State {
         writing.dropSpentBacklog()
     }
 
-    /// Returns when the next message expires; `nil` if a timer is already set for that time or earlier.
+    /// Returns the time at which the next message expires, for a new timer. Returns `nil` if no timer is needed: no
+    /// message expires, the transport is closed, or a timer is already set for that time or earlier.
     mutating func takeExpiryTime() -> Duration? { link.isClosed ? nil : writing.takeExpiryTime() }
 
     /// Moves content from the queue to the content in flight (``Flight``), up to the limits for one gathered send (one

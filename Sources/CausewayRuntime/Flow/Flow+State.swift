@@ -80,7 +80,7 @@ extension Flow {
 
         var isClosed: Bool { if case .closed = phase { true } else { false } }
 
-        /// Whether the transport ends because it broke.
+        /// Whether the transport is closed, or is about to be closed, because it broke.
         var isBroken: Bool {
             switch phase {
             case .closing(.broken), .closed(.broken): true

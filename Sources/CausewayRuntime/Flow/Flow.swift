@@ -30,8 +30,8 @@ package final class Flow: ReadinessHandler {
 
     /// The readiness events that an event loop must report for this flow's socket.
     package var interest: Readiness {
-        // A stream socket reports a writable edge only after a write that would block; a datagram socket reports an
-        // edge for each sent datagram.
+        // Request writable events only for a stream socket, which reports a writable edge only after a write that would
+        // block. A datagram socket would report an edge for each sent datagram.
         state.withLock { state in state.kind == .stream ? .stream : .readable }
     }
 
@@ -49,7 +49,7 @@ package final class Flow: ReadinessHandler {
 
     // MARK: Start and end
 
-    /// Sets the delivery that calls the program's completion closures from now on.
+    /// Sets the queue or event loop (``Delivery``) on which the program's completion closures are called from now on.
     package func deliver(on delivery: Delivery) {
         state.withLock { state in state.delivery = delivery }
     }
@@ -89,7 +89,8 @@ package final class Flow: ReadinessHandler {
         let (content, delivery) = state.withLock { state -> (Data, Delivery?) in
             var content = Data()
             guard state.kind == .stream, case .idle = state.link.phase else { return (content, nil) }
-            // The transmission of content offered for the first packet counts as started.
+            // Move queued content to the content whose transmission has started. From now on, this content cannot
+            // expire.
             state.fillFlight(&deferred)
             for entry in state.writing.flight.entries {
                 guard case .idempotent = entry.outbound.waiter, content.count < limit else { break }
@@ -108,7 +109,8 @@ package final class Flow: ReadinessHandler {
         var deferred = DeferredActions()
         let delivery = state.withLock { state -> Delivery? in
             state.link.mayTransfer = true
-            // A peer's datagrams can arrive before the program starts its connection.
+            // Complete waiting receive calls, because a peer's datagrams can arrive before the program starts its
+            // connection.
             state.match(nil, &deferred)
             return state.delivery
         }

@@ -121,7 +121,8 @@ package protocol FlowOwner: AnyObject, Sendable {
     func flowDetached(because reason: Failure?)
 }
 
-/// Actions to perform after the flow's lock is released, in this order.
+/// Actions to perform after the flow's lock is released: first the dispatch of the program's callbacks if
+/// `mustDispatch` is set, then the other actions in the order in which they were added.
 struct DeferredActions: ~Copyable {
     var mustDispatch = false
     private var first = Resumption.nothing

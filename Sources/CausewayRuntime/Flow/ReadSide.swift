@@ -28,7 +28,8 @@ struct ReadSide: Sendable {
     var signs: Signs = []
     var remainder = Flow.Remainder.nothing
     var reports = ArrivalReports()
-    /// The number of receive calls that have read on the caller's thread since the latest postponed read.
+    /// The number of receive calls that have read on the caller's thread. At ``Flow/readBudget``, the count starts
+    /// again at 0, and a call on the loop's thread must postpone its read.
     var burst: UInt8 = 0
     var receives = PendingReceives()
     var byteCount: UInt64 = 0
@@ -103,8 +104,8 @@ struct PendingReceives: Sendable {
         waiters.append(waiter)
     }
 
-    /// If a single receive call waits and takes all `count` new bytes, assigns these bytes to the call. Returns whether
-    /// it does; the caller must then complete the receive call.
+    /// If a single receive call waits and can take all `count` new bytes, assigns the bytes to this receive call and
+    /// returns `true`. The caller must then complete the receive call.
     mutating func passes(_ count: Int) -> Bool {
         waiters.rest.isEmpty && waiters.first?.takesAll == true && queue.passes(count)
     }

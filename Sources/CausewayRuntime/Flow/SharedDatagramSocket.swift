@@ -213,7 +213,7 @@ package struct DatagramArrival: Sendable {
 }
 
 extension SharedDatagramSocket.State {
-    /// The events to report.
+    /// The events that the loop must report for this socket.
     var interest: Readiness {
         var interest: Readiness = isPausing ? [] : .readable
         if !blocked.isEmpty { interest.insert(.writable) }

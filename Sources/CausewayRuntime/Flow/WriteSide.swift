@@ -75,7 +75,8 @@ struct WriteSide: Sendable {
         if backlog?.letsPlainPass == true { backlog = nil }
     }
 
-    /// Returns when the next message expires; `nil` if a timer is already set for that time or earlier.
+    /// Returns the time at which the next message expires, and records that a timer is set for this time. Returns `nil`
+    /// if no message expires, or if a timer is already set for that time or earlier.
     mutating func takeExpiryTime() -> Duration? {
         guard let next = backlog?.deadline, expiryTimes.allSatisfy({ next < $0 }) else { return nil }
         expiryTimes.append(next)
@@ -88,8 +89,8 @@ struct WriteSide: Sendable {
         for index in flight.entries.indices {
             let entry = flight.entries[index]
             guard case .task(id, let waiter) = entry.outbound.waiter else { continue }
-            // An active write may have read the content already, and partly sent content must be sent whole. An end of
-            // stream also stays queued, because later content is not permitted.
+            // Keep the content if an active write may have read it already, or if part of it was sent, because the rest
+            // must follow. Also keep an end of stream, because the program cannot send another one.
             if index < Int(activeEntryCount ?? 0) || entry.outbound.offset > 0 || entry.outbound.endsStream {
                 flight.entries[index].outbound.waiter = .unobserved
             } else {

@@ -37,7 +37,8 @@ extension GroupDriver {
     func networkChanged() {
         guard !progress.withLock({ progress in progress.lifecycle.isOver }) else { return }
         guard let snapshot = look() else {
-            // Keep the memberships and try again later: no event reports when the kernel can be queried again.
+            // The kernel could not be queried. Keep the memberships and try again after a delay, because no event
+            // reports when queries succeed again.
             retryLater()
             return loop.execute { self.join(on: self.progress.withLock { progress in progress.interfaces }) }
         }

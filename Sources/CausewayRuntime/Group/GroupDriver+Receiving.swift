@@ -46,7 +46,8 @@ extension GroupDriver {
                 return (datagram, observer)
             }
             guard let (datagram, observer) = next else { return count }
-            // While the loop queued this datagram, the program may have extracted a connection for the sender.
+            // After the loop queued this datagram, the program may have created a connection to the sender. Pass the
+            // datagram to that connection.
             if let flow = datagram.socket.flow(of: datagram.peer) {
                 flow.arrived([datagram.train])
             } else {

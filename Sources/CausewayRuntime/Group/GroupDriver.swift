@@ -130,8 +130,8 @@ package final class GroupDriver: ReadinessHandler {
         guard let observer, let delivery else { return }
         delivery.post(.call { observer.groupChanged(to: state) })
         if case .failed = state {
-            // Release the observer. But if the program has cancelled the group meanwhile, keep it for the `cancelled`
-            // report.
+            // Release the observer. But if the program has cancelled the group meanwhile, keep the observer, because it
+            // must get the `cancelled` report.
             progress.withLock { progress in if progress.lifecycle.state != .cancelled { progress.observer = nil } }
         }
     }

@@ -9,8 +9,8 @@ struct GroupInterfaces: Sendable {
     var candidates: [GroupMembership.Candidate] = []
     /// Indices of permitted interfaces, including those without multicast; `nil` if all are permitted.
     var permitted: Set<Int>?
-    /// IPv4 source addresses by interface index. An interface has an entry only if the kernel would select another
-    /// source or if the program requires a source.
+    /// IPv4 source addresses for the group's messages, by interface index. An interface has an entry only if the
+    /// program requires a source address, or if the interface is loopback, whose address the kernel does not select.
     var sources: [Int: SocketAddress] = [:]
     /// The network as it is also known to its managers; `nil` if the settings exclude no interfaces.
     let model: NetworkModel?

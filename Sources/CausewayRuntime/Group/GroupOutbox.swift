@@ -8,7 +8,7 @@ struct GroupOutbox: Sendable {
     /// The partly sent message, which waits until the socket is writable.
     private var partlySent: GroupTransmission?
     private var isTurnPosted = false
-    /// When the timer for expired messages fires.
+    /// The time for which a timer is set, to fail messages that have expired by then; `nil` if no timer is set.
     private var expiryTime: Duration?
 
     enum Next {
@@ -62,7 +62,8 @@ struct GroupOutbox: Sendable {
 
     // MARK: Expiry
 
-    /// Returns when to set a timer for expired messages; `nil` if the current timer fires early enough.
+    /// Returns the time at which the next message expires, for a new timer. Returns `nil` if no message expires, or if
+    /// the current timer fires early enough.
     mutating func armExpiry() -> Duration? {
         guard let next = queue.deadline, expiryTime.map({ next < $0 }) ?? true else { return nil }
         expiryTime = next

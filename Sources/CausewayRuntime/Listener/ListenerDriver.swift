@@ -48,8 +48,9 @@ package final class ListenerDriver: ReadinessHandler {
         /// Whether a timer is set to accept again, because there was no descriptor or buffer left.
         private var isRetryDue = false
 
-        /// Returns whether the next connection may be accepted. If not, the result of ``allow(_:)`` tells when to
-        /// accept again.
+        /// Returns whether the next connection may be accepted: `false` if the limit is 0. The connection then waits in
+        /// the kernel's backlog. When the program raises the limit, ``allow(_:)`` returns that the caller must accept
+        /// this connection.
         mutating func acceptsNext() -> Bool {
             hasBacklog = allowance == 0
             return !hasBacklog
@@ -68,8 +69,8 @@ package final class ListenerDriver: ReadinessHandler {
             return hasBacklog && allowance > 0
         }
 
-        /// Returns whether the caller must set the timer to accept again: `false` if it is already set. Otherwise each
-        /// connection that arrives meanwhile would add a timer.
+        /// Returns whether the caller must set the timer to accept again; `false` if this timer is already set. Without
+        /// this check, each connection that arrives before the timer fires would add another timer.
         mutating func beginsRetry() -> Bool {
             defer { isRetryDue = true }
             return !isRetryDue
@@ -182,8 +183,8 @@ package final class ListenerDriver: ReadinessHandler {
             observer.listenerChanged(to: state)
         }
         if case .failed = state {
-            // Release the observer. But if the program has cancelled the listener meanwhile, keep it for the
-            // `cancelled` report.
+            // Release the observer. But if the program has cancelled the listener meanwhile, keep the observer, because
+            // it must get the `cancelled` report.
             progress.withLock { progress in if progress.lifecycle.state != .cancelled { progress.observer = nil } }
         }
     }

@@ -37,8 +37,8 @@ extension SocketSettings {
             reportDestinations(fd, address)
         }
         try Socket.bind(fd, to: address)
-        // If the kernel does not permit TCP Fast Open for servers (net.ipv4.tcp_fastopen), clients use the normal
-        // handshake.
+        // Ignore an error, because TCP Fast Open is only an optimization. Clients use the normal handshake if the
+        // kernel does not permit TCP Fast Open for servers (net.ipv4.tcp_fastopen).
         if usesFastOpen, address.family != .unix { try? Socket.set(.fastOpenQueue, to: Self.fastOpenQueue, on: fd) }
         return descriptor
     }
@@ -60,7 +60,8 @@ extension SocketSettings {
 }
 
 extension SocketAddress {
-    /// Returns the address with `port`, unless it already has a port.
+    /// Returns the address with `port`. If the address already has a port, or is a Unix socket's address, returns it
+    /// unchanged.
     fileprivate func with(port: UInt16) -> SocketAddress {
         guard self.port == 0 else { return self }
         switch self {

@@ -132,7 +132,8 @@ package final class NetworkStateMonitor: Sendable {
         }
     }
 
-    /// Called when this process has begun to query other DNS servers. Takes a new snapshot.
+    /// Called when the DNS servers have changed: the servers that this process queries, or the servers to which a local
+    /// forwarder passes the queries. Takes a new snapshot.
     package func nameServersChanged() {
         ResolverRevision.increase()
         changed()
@@ -153,7 +154,8 @@ package final class NetworkStateMonitor: Sendable {
         defer { followManagers() }
         let start = System.now
         guard let model = look(last, facts) else {
-            // Keep the previous model and try again later: no event reports when the kernel can be queried again.
+            // The kernel could not be queried. Keep the previous model and try again after a delay, because no event
+            // reports when queries succeed again.
             _ = loop.schedule(after: Self.retryDelay) { self.changed() }
             return
         }

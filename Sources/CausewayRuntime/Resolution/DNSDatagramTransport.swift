@@ -71,8 +71,8 @@ final class DNSDatagramTransport: DNSTransport, ReadinessHandler {
             switch state.value.buffer.withUnsafeMutableBytes({ Socket.receive(descriptor, into: $0) }) {
             case .moved(let count): deliver(Array(state.value.buffer[..<count]))
             case .wouldBlock: return awaitMore()
-            // A possible cause is an ICMP error from the server's host, which means that no process listens on the
-            // port.
+            // A receive call can fail, for example, because the server's host has reported (with an ICMP error) that no
+            // process listens on the DNS server's port.
             case .failed(let code): return broke(self, code)
             }
         }

@@ -74,7 +74,8 @@ final class NameResolution: NameResolving {
 
     private func answered(_ name: DNSName, _ type: DNSRecordType, _ answer: DNSAnswer, _ origin: AddressOrigin) {
         guard state.value.report != nil else { return }
-        // If an expired answer from the cache was used, the query for a fresh answer is still pending.
+        // Keep the query in the list if the answer was an expired one from the cache: the query for a fresh answer is
+        // still pending.
         if origin != .expiredCache { state.value.questions.removeAll { $0.type == type && $0.name == name } }
         report(.answered(type, answer, origin))
         change { $0.answered(name, type, with: answer, from: origin) }

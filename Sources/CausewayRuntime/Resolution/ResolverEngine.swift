@@ -52,8 +52,8 @@ package final class ResolverEngine: Sendable {
     ///   - loop: The loop for queries.
     ///   - files: The host's resolver files.
     ///   - port: The port for all DNS servers, because the configuration files cannot specify a port.
-    ///   - serversChanged: Called on the loop when this host queries other servers than before, or when other servers
-    ///     answer its queries.
+    ///   - serversChanged: Called on the loop when the DNS servers have changed: the servers that this host queries, or
+    ///     the servers to which a local forwarder passes the queries.
     package init(
         on loop: any EventLoop, files: ResolverFiles = ResolverFiles(), port: UInt16 = DNSServer.usualPort,
         serversChanged: @escaping @Sendable () -> Void = {}

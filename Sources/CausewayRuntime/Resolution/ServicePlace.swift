@@ -22,7 +22,8 @@ extension ServiceLookup {
         enum Step: Equatable {
             case keep
             case stop
-            /// Stop these queries, and query the addresses of this host instead.
+            /// Stop the pending queries, and query the addresses of the host with this name, to which the service now
+            /// refers.
             case ask(DNSName)
         }
 

@@ -51,8 +51,8 @@ extension SocketSettings {
             let model = mayFail ? NetworkStateMonitor.shared.model : NetworkStateMonitor.shared.followed
         else { return nil }
         guard let best = ways(toward: address, in: model).first else {
-            // If the settings exclude no interface, leave the error to the kernel, which reports the cause when the
-            // socket connects.
+            // No interface is known to reach the address. If the settings exclude no interface, do not throw an error
+            // here: the kernel reports the cause when the socket connects.
             guard mayFail else { return nil }
             throw SystemError(errno: Errno.networkDown, call: "connect")
         }

@@ -47,7 +47,8 @@ extension StackChannel {
             return continuation.resume(returning: ReceivedContent(error: Failure(errno: Errno.cancelled)))
         }
         enqueue(StackReceive(minimum: minimum, maximum: maximum, receiver: .task(id, continuation)))
-        // The cancellation handler may have run before the request was queued, and did not find it.
+        // If the cancellation handler ran before the request was queued, it did not find the request. So check for
+        // cancellation again.
         if Task.isCancelled { cancelReceive(id) }
     }
 

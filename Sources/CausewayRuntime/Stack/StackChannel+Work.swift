@@ -52,7 +52,7 @@ extension StackChannel {
 
     /// A read from the transport. The read is limited to the number of bytes that the stack accepts.
     struct Read: Sendable {
-        /// The maximum number of bytes; `nil` for one datagram.
+        /// The maximum number of bytes to read from a stream; `nil` to read one datagram.
         var length: Int?
         var attempt: UInt64
         var isDirect: Bool

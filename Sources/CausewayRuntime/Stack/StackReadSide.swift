@@ -52,7 +52,8 @@ struct StackReadSide: Sendable {
     /// Stores content from a stack that is about to end.
     mutating func keep(_ chunk: MessageChunk) { rest.append(chunk) }
 
-    /// Returns kept content, at most `room` bytes of it; `nil` if no content is kept.
+    /// Removes and returns content that ``keep(_:)`` has stored, at most `room` bytes; `nil` if no stored content
+    /// remains.
     mutating func takeKept(atMost room: Int) -> MessageChunk? {
         guard var first = rest.popFirst() else { return nil }
         guard first.bytes.count > room else { return first }

@@ -7,7 +7,8 @@ package final class StreamDrain: StreamLink {
     /// The receiver of the bytes.
     package struct Channel: Sendable {
         /// Writes bytes and returns the accepted count; `nil` if the channel failed. If the channel has not accepted
-        /// all bytes, its owner must call ``StreamDrain/move()`` when there is space again.
+        /// all bytes, the code that supplied the channel must call ``StreamDrain/move()`` when the channel has space
+        /// again.
         package var write: @Sendable (Data) -> Int?
         /// Called once, when the program has closed the stream and all bytes are written.
         package var end: @Sendable () -> Void

@@ -39,7 +39,8 @@ package final class StreamFeed: StreamLink {
     package func put(_ data: Data) -> Bool {
         let count = data.withUnsafeBytes { pipe.write($0) }
         account.withLock { $0.put += count }
-        // The reader may already have read these bytes, but `reportRead` ignored them because they were not counted yet.
+        // Report again: the reader may already have read these bytes, but `reportRead` ignored them because they were
+        // not counted yet.
         reportRead()
         return count == data.count
     }

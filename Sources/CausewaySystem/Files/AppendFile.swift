@@ -4,7 +4,8 @@
 /// file's directory.
 package final class AppendFile: Sendable {
     private let file: Descriptor
-    /// The file size. Its lock is held during system calls: otherwise two appends could overwrite each other.
+    /// The file size. The system calls that append or truncate run while this value is locked: otherwise two appends
+    /// could overwrite each other.
     private let size: LockedValue<Int>
 
     fileprivate init(_ file: consuming Descriptor, size: Int) {
@@ -183,5 +184,5 @@ extension PrivateDirectory {
     }
 }
 
-/// Calls open(2). In the type, a method with the same name hides this function.
+/// Calls open(2). Inside ``PrivateDirectory``, the name `open` refers to a method of that type.
 private func openRead(_ path: String) -> CInt { open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) }

@@ -104,7 +104,8 @@ package final class PrivateDirectory: Sendable {
         return content.count == Int(facts.st_size) ? (content, Self.time(facts)) : nil
     }
 
-    /// Returns a file's size in bytes; `nil` if there is no such file, or if ``list()`` would leave it out.
+    /// Returns a file's size in bytes. Returns `nil` if there is no such file, if it belongs to another user, can be
+    /// written by others, has another hard link, or is not a regular file.
     package func size(of name: String) -> Int? {
         var facts = stat()
         guard fstatat(descriptor.rawValue, name, &facts, AT_SYMLINK_NOFOLLOW) == 0, Self.isOwn(facts) else {
@@ -228,8 +229,8 @@ package final class PrivateDirectory: Sendable {
     }
 }
 
-/// Calls open(2). In the type, a method with the same name hides this function.
+/// Calls open(2). Inside ``PrivateDirectory``, the name `open` refers to a method of that type.
 private func openPath(_ path: String, _ flags: CInt) -> CInt { open(path, flags) }
 
-/// Calls write(2). In the type, a method with the same name hides this function.
+/// Calls write(2). Inside ``PrivateDirectory``, the name `write` refers to a method of that type.
 private func writeBytes(_ number: CInt, _ bytes: UnsafeRawPointer, _ count: Int) -> Int { write(number, bytes, count) }

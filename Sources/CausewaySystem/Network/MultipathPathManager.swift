@@ -21,8 +21,8 @@ package struct MultipathPathManager: ~Copyable, Sendable {
     /// Adds an endpoint.
     ///
     /// - Returns: The endpoint with the identifier assigned by the kernel.
-    /// - Throws: `EPERM` without `CAP_NET_ADMIN`; `EEXIST` if the address is already an endpoint; `EINVAL` if the table
-    ///   is full.
+    /// - Throws: `EPERM` without `CAP_NET_ADMIN`; `EEXIST` if the address is already an endpoint; `EINVAL` if the
+    ///   kernel already has the maximum number of endpoints.
     package mutating func add(_ endpoint: MultipathEndpoint) throws(SystemError) -> MultipathEndpoint {
         try socket.perform(.generic(.add(endpoint, family)))
         let known = try endpoints().first {

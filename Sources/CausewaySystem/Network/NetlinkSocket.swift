@@ -20,7 +20,8 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         package static let rules = Groups(rawValue: UInt32(CW_NETLINK_RULES.rawValue))
         /// Router advertisement options, which the kernel passes on to user space.
         package static let userOptions = Groups(rawValue: UInt32(CW_NETLINK_USER_OPTIONS.rawValue))
-        /// All groups that affect which peers can be reached.
+        /// The groups whose notifications can mean that other peers have become reachable or unreachable: all groups
+        /// except ``userOptions``.
         package static let all: Groups = [.links, .addresses, .routes, .rules]
     }
 

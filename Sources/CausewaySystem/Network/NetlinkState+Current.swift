@@ -1,8 +1,8 @@
 package import CausewayWire
 
 extension NetlinkState {
-    /// The maximum number of non-default routes to keep. A full Internet routing table would need gigabytes, and
-    /// programs on such routers do not need path descriptions.
+    /// The maximum number of non-default routes to keep. A router with a full Internet routing table has far more
+    /// routes, which would need gigabytes here, and programs on such a router do not need path descriptions.
     private static let routeLimit = 65_536
 
     /// Reads the state from the kernel. Blocks for about 0.2 ms on a host with few interfaces and routes.

@@ -34,7 +34,8 @@ extension NetworkSnapshot {
     /// Combines links with their addresses.
     ///
     /// - Parameters:
-    ///   - links: The kernel's links. Entries with an address family are ignored.
+    ///   - links: The kernel's links. Entries with an address family are ignored, because they do not describe the
+    ///     interface but, for example, a bridge port.
     ///   - addresses: All addresses.
     ///   - lookUp: Returns a link's interface, or `nil` if it has disappeared since the link was listed.
     static func assemble(

@@ -51,8 +51,13 @@ package struct PacketRing: ~Copyable {
         try check(cw_ring_start(&ring, interface), "bind")
     }
 
-    /// Adds the ring to a group. The kernel distributes packets among the group's rings, which must all use the same
-    /// mode. Call this method after ``start()``.
+    /// Adds the ring to a group. The kernel distributes packets among the group's rings. Call this method after
+    /// ``start()``.
+    ///
+    /// - Parameters:
+    ///   - group: The group's number.
+    ///   - way: The way in which the kernel selects a ring: 0 by flow, 1 round robin, 2 by processor. All rings in a
+    ///     group must use the same value.
     package mutating func share(group: UInt16, way: UInt16) throws(SystemError) {
         try check(cw_ring_share(&ring, group, way), "setsockopt(PACKET_FANOUT)")
     }

@@ -3,9 +3,9 @@ package import CausewayWire
 
 /// The resolver files' content.
 ///
-/// If /etc/resolv.conf names a local forwarder (systemd-resolved), the forwarder's own file lists its servers. Programs
-/// send queries to the servers in ``configuration``. ``servers`` is only for display: if there is a forwarder, it names
-/// the servers to which the forwarder sends queries.
+/// Programs send DNS queries to the servers in ``configuration``, which is read from /etc/resolv.conf. If this file
+/// names only a local forwarder (systemd-resolved), another file lists the servers to which the forwarder sends
+/// queries. If that file can be read, ``servers`` contains its servers. ``servers`` is only for display.
 package struct ResolverState: Equatable, Sendable {
     /// The configuration for DNS queries.
     package var configuration: ResolverConfiguration

@@ -3,11 +3,12 @@ internal import CCausewayLinux
 /// A pool of blocks for received packets. Reuse avoids page faults, which cost about a microsecond for each page in a
 /// new block.
 enum PacketBlocks {
-    /// The maximum number of blocks in the pool: enough for the packets that wait for one slow program, and for one
-    /// ``PacketReader``. All blocks together have 5.3 MiB.
+    /// The maximum number of unused blocks that the pool keeps. They suffice for one ``PacketReader``, and for the
+    /// packets of one connection whose program receives slowly. Together they have 5.3 MiB.
     private static let limit = 64
-    /// The difference in bytes between the start offsets of consecutive packets in one receive call. With equal offsets
-    /// all packets would use the same few cache lines.
+    /// The difference in bytes between the offsets at which consecutive packets of one receive call start in their
+    /// blocks. If all packets started at the beginning of their 64 KiB blocks, they would compete for the same few
+    /// cache lines.
     private static let stagger = 1_344
     private static let byteCount = PacketReader.blockByteCount + PacketReader.packetLimit * stagger
 
@@ -19,7 +20,7 @@ enum PacketBlocks {
     /// Returns the offset at which the packet with this index begins in its block.
     static func offset(of index: Int) -> Int { index * stagger }
 
-    /// Returns a block, which has room for a packet with any index; `nil` if allocation fails.
+    /// Returns a block with room for a packet of the maximum size at every ``offset(of:)``; `nil` if allocation fails.
     static func take() -> UnsafeMutableRawPointer? {
         let address = spare.withLock { spare in spare.addresses.popLast() }
         return address.flatMap { UnsafeMutableRawPointer(bitPattern: $0) } ?? malloc(byteCount)

@@ -41,7 +41,7 @@ package struct ReceivedPacket: Sendable {
 /// datagrams that the kernel coalesced. Create a reader for one series of receive calls. It is not shared between
 /// threads.
 package struct PacketReader: ~Copyable, Sendable {
-    /// The maximum size of coalesced datagrams, in bytes.
+    /// The maximum total size in bytes of the datagrams in one packet.
     package static let blockByteCount = 65_536
     /// The maximum number of datagrams in one packet: the kernel's limit for UDP_SEGMENT and UDP_GRO.
     package static let trainDatagramLimit = 128
@@ -189,7 +189,8 @@ package struct OutgoingPacket {
 extension Socket {
     /// The maximum number of packets per send call.
     package static let packetLimit = 32
-    /// The maximum number of datagrams in one train, and a train's maximum size in bytes (the limit for one IP packet).
+    /// The limits for a train (several datagrams that are passed to the kernel as one packet): the number of datagrams,
+    /// and their total size in bytes, which must fit in one IP packet.
     package static let trainDatagramLimit = 64
     package static let trainByteLimit = 65_000
 

@@ -40,7 +40,7 @@ package struct Certificate: Sendable {
             defer { cw_BIO_free(bio) }
             var found: [Certificate] = []
             var damagedCount = 0
-            // Remove errors of earlier calls: such an error could be mistaken for an error in the first block.
+            // Remove the errors of earlier calls: such an error could be mistaken for an error in the first PEM block.
             cw_ERR_clear_error()
             while damagedCount <= maximumDamaged {
                 if let pointer = cw_PEM_read_bio_X509(bio, nil, cw_password, nil) {

@@ -90,7 +90,7 @@ struct CertificateExtensions: Sendable {
                 names: try GeneralName.list(Self.single(value)), isCritical: isCritical)
         case 19: basicConstraints = try Self.basicConstraints(value, isCritical)
         case 30: nameConstraints = try NameConstraints(Self.single(value))
-        // CRL distribution points are known, but this library does not fetch CRLs.
+        // A critical extension with CRL distribution points is accepted, although this library does not fetch CRLs.
         case 31: _ = try Self.list(value)
         case 32: policy.policies = try Self.list(value)
         case 33: policy.mappings = try Self.list(value)
@@ -99,7 +99,8 @@ struct CertificateExtensions: Sendable {
         case 37: purposes = try Self.purposes(value)
         case 54: policy.inhibitAny = value
         default:
-            // The TLS feature extension (RFC 7633) is known: the check of the stapled OCSP response applies it.
+            // A critical TLS feature extension (RFC 7633) is accepted, because the check of the stapled OCSP response
+            // enforces it.
             let isKnown = identifier.elementsEqual([0x2b, 6, 1, 5, 5, 7, 1, 24])
             if identifier.elementsEqual(AccessDescription.ofIssuer) {
                 informationAccess = try AccessDescription.list(value)
@@ -116,7 +117,8 @@ struct CertificateExtensions: Sendable {
         return content
     }
 
-    /// Returns the value unchanged if it has a list's outer structure: a SEQUENCE of at least one SEQUENCE.
+    /// Returns an extension's value unchanged if it is a list: a SEQUENCE that contains at least one SEQUENCE and
+    /// nothing else.
     private static func list(_ value: ArraySlice<UInt8>) throws(DERError) -> ArraySlice<UInt8> {
         let content = try single(value)
         guard !content.isEmpty else { throw DERError("empty list in an extension") }

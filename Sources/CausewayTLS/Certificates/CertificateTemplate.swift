@@ -173,7 +173,8 @@ package struct CertificateTemplate: Sendable {
 
     /// Returns the AlgorithmIdentifier for signatures with this key, in DER.
     ///
-    /// - Throws: ``TLSFailure`` with `errSSLBadConfiguration` for a key of another type, such as RSA-PSS.
+    /// - Throws: ``TLSFailure`` with `errSSLBadConfiguration` if the key is not an RSA, elliptic curve or EdDSA key,
+    ///   for example for an RSA-PSS key.
     static func signatureAlgorithm(_ key: SharedObject, usesSHA1: Bool) throws(TLSFailure) -> [UInt8] {
         if let curve = EdwardsCurve(key.pointer) { return curve.algorithm }
         switch cw_EVP_PKEY_get0_type_name(key.pointer).map({ String(cString: $0) }) {

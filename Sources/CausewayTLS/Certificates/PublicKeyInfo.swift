@@ -80,8 +80,8 @@ package struct PublicKeyInfo: Sendable {
         return encode(rsa: info.bytes)
     }
 
-    /// Converts the matching private key to the raw format in Apple's API. An RSA key is returned unchanged. An
-    /// elliptic curve key becomes the point, followed by the private scalar (ANSI X9.63).
+    /// Converts the private key that belongs to this public key to the raw format in Apple's API. An RSA key is
+    /// returned unchanged. An elliptic curve key becomes the point, followed by the private scalar (ANSI X9.63).
     ///
     /// - Parameter der: The private key in its algorithm's format (RFC 8017 §A.1.2, RFC 5915 §3).
     /// - Returns: `nil` for another algorithm, or if an elliptic curve key is malformed.

@@ -98,9 +98,9 @@ struct SigningKey: Hashable, Sendable {
     /// ``VerificationBudget`` uses this cost to limit the work for one peer's certificates.
     var verificationCost: Int {
         switch kind {
-        // An RSA check has a fixed start cost. Then each exponent bit costs one squaring and part of a multiplication,
-        // which take time in proportion to the square of the modulus length. Measured with 2,048 bits: 13 µs for
-        // exponent 3, 33 µs for 65,537, 81 µs for 2^32-1, and 157 µs for 2^64-1.
+        // One part of the cost of an RSA signature check does not depend on the exponent. Each bit of the exponent adds
+        // one squaring and part of a multiplication. The cost grows with the square of the modulus length. Measured
+        // with 2,048 bits: 13 µs for exponent 3, 33 µs for 65,537, 81 µs for 2^32-1, and 157 µs for 2^64-1.
         case .rsa(let bits, let exponent):
             bits * bits * (16 + 5 * (64 - exponent.leadingZeroBitCount)) / (2 * 2_048 * 2_048)
         case .curve(let curve): curve.verificationCost

@@ -66,8 +66,9 @@ struct ContextBuilder {
             throw TLSFailure(.badConfiguration, "OpenSSL supports none of the cipher suites")
         }
         let (lowest, highest) = try versions(hasModern: !isModern.isEmpty, hasOlder: !isOlder.isEmpty)
-        // Before TLS 1.2, handshake signatures use MD5 and SHA-1, which OpenSSL allows only at security level 0. Certificates are validated
-        // by this library at every level.
+        // Before TLS 1.2, handshake signatures use MD5 and SHA-1, which OpenSSL allows only at security level 0. The
+        // level does not weaken the checks of certificates, because this library and not OpenSSL validates
+        // certificates.
         let isLegacy = lowest == .tls10 || lowest == .tls11 || lowest == .dtls10
         cw_SSL_CTX_set_security_level(pointer, isLegacy ? 0 : 2)
         guard cw_SSL_CTX_set_ciphersuites(pointer, isModern) == 1,

@@ -40,8 +40,9 @@ extension OpenSSLEngine {
         if isClient {
             cw_SSL_ctrl(ssl, CInt(CW_CTRL_SET_RETRY_VERIFY), 0, nil)
         } else {
-            // OpenSSL cannot pause a server at this point. Instead, withhold the input that follows, so that the
-            // handshake cannot complete.
+            // OpenSSL can pause a client's handshake until the peer's certificates are validated, but not a server's.
+            // On a server, withhold the later input instead. If OpenSSL has already read the rest of the client's
+            // handshake messages, the handshake completes regardless: see `step`.
             cw_pipe_hold(pipe, true)
         }
         return 1
@@ -193,7 +194,7 @@ func keyLogCallback(_ ssl: OpaquePointer?, _ line: UnsafePointer<CChar>?) {
     OpenSSLEngine.of(ssl)?.keyLog?(String(cString: line))
 }
 
-/// Passes the first key to OpenSSL, which supports only one key on a client.
+/// Passes the first pre-shared key in the settings to OpenSSL, which supports only one pre-shared key on a client.
 func choosePreSharedKeyCallback(
     _ ssl: OpaquePointer?, _ hint: UnsafePointer<CChar>?, _ identity: UnsafeMutablePointer<CChar>?,
     _ identityCapacity: CUnsignedInt, _ key: UnsafeMutablePointer<UInt8>?, _ keyCapacity: CUnsignedInt

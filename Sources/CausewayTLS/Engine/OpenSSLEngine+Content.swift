@@ -11,7 +11,7 @@ extension OpenSSLEngine {
         cw_pipe_lend(pipe, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
         let result = body()
         let isKept = cw_pipe_settle(pipe, usesDatagrams ? Self.unreadDatagramLimit : Self.unreadLimit)
-        // Excess datagrams may be dropped; excess stream data is an error.
+        // If not all unread bytes can be kept, datagrams may be dropped, but lost stream data is an error.
         if !isKept, !usesDatagrams { fail(TLSFailure(.library, "too much unread ciphertext")) }
         return result
     }
@@ -116,8 +116,8 @@ extension OpenSSLEngine {
         return taken
     }
 
-    /// Counts a record, because each successful write produces one. At the limit, updates the key. TLS 1.2 and DTLS
-    /// cannot update keys.
+    /// Counts one record, because each successful write produces one record. After the maximum number of records per
+    /// key, updates the key. TLS 1.2 and DTLS cannot update keys.
     private func countRecord() {
         guard case .open(let count) = writing else { return }
         guard count <= 1 else {

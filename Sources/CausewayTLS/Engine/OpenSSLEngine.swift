@@ -38,7 +38,7 @@ package final class OpenSSLEngine: TLSEngine {
     }
 
     enum ReadSide {
-        /// OpenSSL may have data.
+        /// OpenSSL may still return received data.
         case open
         /// All received data has been read.
         case drained

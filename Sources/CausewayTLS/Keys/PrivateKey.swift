@@ -28,7 +28,12 @@ package struct PrivateKey: Sendable {
     /// The matching public key as SubjectPublicKeyInfo in DER.
     package var publicKeyInfo: [UInt8] { encoded { cw_i2d_PUBKEY(object.pointer, $0) } }
 
-    /// Generates a key. All parameters are OpenSSL's names and values. OpenSSL must be loaded.
+    /// Generates a key. OpenSSL must be loaded.
+    ///
+    /// - Parameters:
+    ///   - name: OpenSSL's name for the type of key, such as `RSA`.
+    ///   - parameter: The name of an OpenSSL option to set, such as `rsa_keygen_bits`; `nil` to set no option.
+    ///   - value: The option's value.
     static func make(_ name: String, parameter: String?, _ value: String) throws(TLSFailure) -> SharedObject {
         cw_ERR_clear_error()
         guard let context = cw_EVP_PKEY_CTX_new_from_name(nil, name, nil) else {

@@ -41,7 +41,7 @@ package struct SignatureScheme: Hashable, Sendable {
         let blockSize = (bitCount + 7) / 8
         switch padding {
         case .none: return count == blockSize
-        // The padding has at least 11 bytes (RFC 8017 §9.2).
+        // The padding of RSASSA-PKCS1-v1_5 has at least 11 bytes (RFC 8017 §9.2).
         case .pkcs1: return count <= blockSize - 11
         case .ecdsa, .pss: return count > 0
         }
@@ -62,7 +62,8 @@ package struct SignatureScheme: Hashable, Sendable {
         return Array(signature.prefix(count))
     }
 
-    /// Returns whether the matching private key signed a message or digest. `false` for malformed signatures.
+    /// Returns whether the private key that belongs to the public key signed a message or digest. Returns `false` for a
+    /// malformed signature.
     package func verify(_ input: [UInt8], _ signature: [UInt8], _ key: PublicKey) -> Bool {
         guard (try? OpenSSLLibrary.load()) != nil else { return false }
         defer { OpenSSLLibrary.forgetErrors() }
@@ -89,7 +90,7 @@ package struct SignatureScheme: Hashable, Sendable {
             && options.allSatisfy { cw_EVP_PKEY_CTX_ctrl_str(context, $0.name, $0.value) == 1 } && body(context)
     }
 
-    /// OpenSSL's option names and values, in the order in which it accepts them.
+    /// The names and values of the OpenSSL options for this scheme, in an order that OpenSSL accepts.
     private var options: [(name: String, value: String)] {
         let digest = digest.map { [("digest", $0.name)] } ?? []
         return switch padding {

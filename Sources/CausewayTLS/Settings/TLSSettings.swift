@@ -12,7 +12,7 @@ package struct TLSSettings: Hashable, Sendable {
 
     /// The validator of the peer's certificates.
     package enum Verifier: Hashable, Sendable {
-        /// ``PeerTrust/evaluate()`` validates the certificates immediately.
+        /// ``PeerTrust/evaluate()`` validates the certificates during the handshake, which does not pause.
         case rules
         /// The engine pauses until the code that uses it has validated the certificates. The number identifies the code
         /// that validates them. Connections with different numbers do not share TLS sessions.

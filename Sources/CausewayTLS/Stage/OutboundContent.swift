@@ -39,7 +39,7 @@ struct OutboundContent {
     /// Removes encrypted bytes from the piece that ``nextPiece()`` returned.
     mutating func drop(_ count: Int) { piece = piece.dropFirst(count) }
 
-    /// Removes and returns all content, which is one message.
+    /// Removes and returns all content. Used with datagrams, where the content is always one message.
     mutating func takeMessage() -> [UInt8] {
         let message = rest.bytes
         rest = ByteChain()

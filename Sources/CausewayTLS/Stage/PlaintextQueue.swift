@@ -1,6 +1,6 @@
 internal import CausewayProtocols
 
-/// Decrypted content for the stage above: a byte stream, or messages.
+/// Decrypted content for the protocol above TLS: a byte stream, or messages.
 struct PlaintextQueue {
     private enum End {
         case open

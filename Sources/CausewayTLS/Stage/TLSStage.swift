@@ -64,8 +64,8 @@ package struct TLSStage: ProtocolStage {
     /// Passes the result of ``TLSEvent/step(_:)`` to the stage. Does nothing if no step is running.
     package func stepEnded(_ progress: TLSProgress) { core.pointee.stepEnded(progress) }
 
-    /// Sends a request before the handshake (RFC 8446 §2.3). The request must be harmless if it arrives twice. Call before the stack
-    /// starts.
+    /// Sends a request as early data, before the handshake is complete (RFC 8446 §2.3). The request must be harmless if
+    /// it arrives twice. Call this method before the stage is started.
     ///
     /// - Returns: `false` if the session does not allow this much early data, or if the stage has started; then nothing
     ///   is sent.

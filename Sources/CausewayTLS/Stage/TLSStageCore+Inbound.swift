@@ -87,7 +87,7 @@ extension TLSStageCore {
     /// Reads once from the engine, at most `limit` bytes.
     private func readOnce(atMost limit: Int) -> (bytes: [UInt8], result: TLSReadResult) {
         var result = TLSReadResult.needsCiphertext
-        // A message longer than the buffer would be truncated.
+        // Provide room for a whole message: a message longer than the buffer would be truncated.
         let capacity = usesDatagrams ? Self.record : limit
         // A local copy, because the closure would otherwise copy the whole stage.
         let engine = engine

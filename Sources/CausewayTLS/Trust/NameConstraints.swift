@@ -38,7 +38,7 @@ struct NameConstraints: Sendable {
 
     /// The maximum number of bytes to compare while validating one peer, for all chains together. This takes about two milliseconds.
     static let maximumWork = 2_000_000
-    /// The fixed cost per comparison, in bytes.
+    /// The fixed cost of each comparison, expressed as a number of compared bytes.
     private static let comparisonCost = 16
 
     /// Returns the reason why the authority must not sign these names, or `nil`.

@@ -13,7 +13,7 @@ struct ComparableName: Sendable {
 
     let name: GeneralName
     let form: Form
-    /// The maximum number of bytes that a comparison reads.
+    /// The name's length in bytes. A comparison with a name constraint reads at most this number of bytes.
     let byteCount: Int
 
     init(_ name: GeneralName) {

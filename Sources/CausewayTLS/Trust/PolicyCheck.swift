@@ -11,8 +11,8 @@ struct PolicyCheck {
     /// valid for the whole chain.
     private var expected: Set<Policy> = []
     private var expectsAny = true
-    /// The number of certificates left until a policy is required, until mapping is forbidden, and until anyPolicy is
-    /// forbidden (RFC 5280 §6.1.2).
+    /// The number of certificates after which the chain must have a valid policy, after which policy mappings are
+    /// forbidden, and after which anyPolicy is forbidden (RFC 5280 §6.1.2).
     private var untilExplicit: Int
     private var untilUnmapped: Int
     private var untilUnwild: Int

@@ -18,7 +18,7 @@ struct VerificationBudget {
     /// The remaining number of bytes that name constraint checks may compare: see ``NameConstraints``.
     var comparedBytes = NameConstraints.maximumWork
 
-    /// The number of bytes that a digest processes in about one microsecond.
+    /// The number of bytes that are hashed in about one microsecond. A signature check also hashes the signed bytes.
     private static let digestedBytesPerMicrosecond = 256
 
     /// Subtracts an operation's cost.

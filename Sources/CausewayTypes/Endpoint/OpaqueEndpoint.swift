@@ -20,7 +20,7 @@ public final class OS_nw_endpoint: Hashable, CustomStringConvertible, CustomDebu
     public var debugDescription: String { description }
 }
 
-/// Apple's name for the value of ``NWEndpoint/opaque(_:)``.
+/// Apple's C name for ``OS_nw_endpoint``, the type of the value in ``NWEndpoint/opaque(_:)``.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 // swift-format-ignore: TypeNamesShouldBeCapitalized

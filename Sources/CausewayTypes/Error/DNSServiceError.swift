@@ -77,7 +77,7 @@ public let kDNSServiceErr_NotPermitted: Int = -65571
 /// The data has exceeded its lifetime.
 public let kDNSServiceErr_StaleData: Int = -65572
 
-/// The names of the codes, without the prefix.
+/// The names of the error codes, without the prefix `kDNSServiceErr_`.
 enum DNSServiceErrorName {
     static let table: [DNSServiceErrorType: String] = [
         0: "NoError",

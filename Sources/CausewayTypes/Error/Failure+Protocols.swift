@@ -8,7 +8,7 @@ extension Failure {
     package var isHangUp: Bool { self == .endedEarly || self == Failure(.posix(.EPIPE)) }
     /// The peer refused the protocol, or the protocol failed (`ECONNABORTED`).
     package static let aborted = Failure(.posix(.ECONNABORTED))
-    /// The data exceeds the maximum size to store or send (`EMSGSIZE`).
+    /// The data is too large to store or to send (`EMSGSIZE`).
     package static let tooLong = Failure(.posix(.EMSGSIZE))
     /// The program made an invalid request (`EINVAL`).
     package static let misuse = Failure(.posix(.EINVAL))

@@ -16,7 +16,7 @@ extension IPv4Address {
         self.init(bits: bits, interface: literal.interface)
     }
 
-    /// Parses one to four parts, each in any of the three bases.
+    /// Parses one to four parts, each of which is decimal, octal or hexadecimal.
     private static func parseLoosely(_ text: Substring.UTF8View) -> UInt32? {
         var rest = text
         var bits: UInt32 = 0

@@ -77,7 +77,7 @@ extension IPv6Address {
         return digitCount > 0 ? UInt16(value) : nil
     }
 
-    /// Collects groups from the left and inserts zeros at the position of `::`.
+    /// Collects an IPv6 address's 16-bit groups from left to right, and inserts zeros at the position of `::`.
     private struct GroupAccumulator {
         private var high: UInt64 = 0
         private var low: UInt64 = 0
@@ -104,7 +104,8 @@ extension IPv6Address {
             guard let gap else { return count == 8 ? (high, low) : nil }
             // "::" stands for at least one group of zeros (RFC 4291 §2.2).
             guard count < 8 else { return nil }
-            // The groups are right-aligned. Move the groups before the `::` to the left.
+            // At this point all groups are at the right end of the 128 bits. Move the groups before the `::` to the
+            // left end.
             let groups = UInt128(high) << 64 | UInt128(low)
             let after = UInt128(16 * (count - gap))
             let tail = groups & ((1 << after) - 1)

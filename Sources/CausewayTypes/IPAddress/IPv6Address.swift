@@ -82,7 +82,7 @@ extension IPv6Address {
 
     /// Whether the address is IPv4-compatible, `::a.b.c.d`, and neither `::` nor `::1` (RFC 4291 §2.5.5.1).
     ///
-    /// The spelling of the name is Apple's.
+    /// The property name is misspelled, as in Apple's framework.
     public var isIPv4Compatabile: Bool { high == 0 && low >> 32 == 0 && low > 1 }
 
     /// Whether the address is IPv4-mapped, `::ffff:a.b.c.d` (RFC 4291 §2.5.5.2).
@@ -103,7 +103,7 @@ extension IPv6Address {
     /// Whether the address is in ff00::/8 (RFC 4291 §2.7).
     public var isMulticast: Bool { high >> 56 == 0xff }
 
-    /// The scope of a multicast address; `nil` for unicast addresses and for other scopes.
+    /// The scope of a multicast address; `nil` for unicast addresses and for scopes that ``Scope`` does not define.
     public var multicastScope: IPv6Address.Scope? {
         guard isMulticast else { return nil }
         return Scope(rawValue: UInt8(truncatingIfNeeded: high >> 48) & 0x0f)

@@ -83,7 +83,8 @@ package struct InterfaceOverrides: Equatable, Sendable {
         entries.append((String(halves[0]), entry))
     }
 
-    /// Whether an entry marks interfaces as ultra-constrained. The kernel does not report this property.
+    /// Whether at least one entry marks interfaces as ultra-constrained. The kernel does not report this property, so
+    /// no interface has it without such an entry.
     package var hasUltraConstrained: Bool { entries.contains { $0.entry.isUltraConstrained == true } }
 
     /// Returns the settings of the interface with this name.

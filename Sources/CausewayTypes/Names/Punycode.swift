@@ -17,7 +17,8 @@ package enum Punycode {
 
     /// Implements the encoding procedure of RFC 3492 §6.3.
     private static func encode(_ scalars: [UInt32]) -> String? {
-        // A label has at most 63 bytes (RFC 1035 §2.3.4). The check avoids the quadratic cost below for longer input.
+        // A label has at most 63 bytes (RFC 1035 §2.3.4). Longer labels are rejected here, because the loop below takes
+        // quadratic time.
         guard scalars.count <= 63 else { return nil }
         var output = scalars.filter { $0 < 0x80 }.map { UInt8($0) }
         let basicCount = UInt32(output.count)

@@ -127,8 +127,8 @@ public struct NWTXTRecord: Sendable {
 }
 
 extension NWTXTRecord: Equatable, CustomDebugStringConvertible {
-    /// Whether both records have the same entries. The order of entries and the case of keys are ignored. Records in another format are
-    /// equal if their bytes are equal.
+    /// Whether both records have the same entries. The order of entries and the case of keys are ignored. Two records
+    /// that are not a sequence of length-prefixed strings are equal if their bytes are equal.
     public static func == (lhs: NWTXTRecord, rhs: NWTXTRecord) -> Bool {
         switch (lhs.content, rhs.content) {
         case (.pairs(let left), .pairs(let right)):
@@ -144,7 +144,8 @@ extension NWTXTRecord: Equatable, CustomDebugStringConvertible {
         Dictionary(pairs.map { ($0.key.lowercased(), $0.entry) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The entries in wire format; for a record in another format, the size of the record in bytes.
+    /// A textual description: the keys with their values, or only the number of bytes if the record is not a sequence
+    /// of length-prefixed strings.
     public var debugDescription: String {
         switch content {
         case .pairs(let pairs):

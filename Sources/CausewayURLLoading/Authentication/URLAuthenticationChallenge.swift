@@ -110,7 +110,8 @@ extension URLAuthenticationChallengeSender {
     /// The protection space of the server or proxy that requires authentication.
     open var protectionSpace: URLProtectionSpace { values.space }
 
-    /// The credential for default handling.
+    /// The credential that the session tries if the program chooses default handling of the challenge; `nil` if there
+    /// is none.
     open var proposedCredential: URLCredential? { values.credential }
 
     /// The number of failed authentication attempts for this protection space so far.

@@ -16,7 +16,7 @@ public let NSURLProtectionSpaceFTPProxy = "ftp"
 /// The proxy type for a SOCKS proxy.
 public let NSURLProtectionSpaceSOCKSProxy = "SOCKS"
 
-/// The protocol's default authentication method.
+/// The default authentication method for the protocol of a protection space.
 public let NSURLAuthenticationMethodDefault = "NSURLAuthenticationMethodDefault"
 /// Basic authentication (RFC 7617).
 public let NSURLAuthenticationMethodHTTPBasic = "NSURLAuthenticationMethodHTTPBasic"

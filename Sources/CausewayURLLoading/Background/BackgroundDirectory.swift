@@ -16,7 +16,8 @@ enum BackgroundDirectory {
         guard let identifier = background.identifier, StoreDirectory.application != nil, let root = root() else {
             return nil
         }
-        // As on Apple platforms, programs and their extensions share the sessions in a container.
+        // As on Apple platforms, a program and its extensions share background sessions if they set the same
+        // `sharedContainerIdentifier`.
         let program = background.sharedContainerIdentifier.map { "group-" + $0 } ?? StoreDirectory.programName
         return "\(root)/\(StoreDirectory.distinctComponent(program))/\(StoreDirectory.distinctComponent(identifier))"
     }

@@ -22,7 +22,7 @@ final class BackgroundSession: Sendable {
     enum Access: Sendable {
         /// This process holds the lock for the transfers and may run the tasks.
         case active
-        /// The program waits until `nw transfers` has released the second lock.
+        /// The program waits until `nw transfers` has released the lock for the transfers.
         case waiting
         /// Another session owns the identifier.
         case refused
@@ -36,7 +36,7 @@ final class BackgroundSession: Sendable {
         struct Restoring {
             /// The stored tasks at the start of a session that may transfer at once.
             var stored: [Int] = []
-            /// Tasks that this process created before the restore.
+            /// The identifiers of tasks that this process created before all stored tasks were restored.
             var created: Set<Int> = []
             var isOver = false
             /// Calls that wait until the stored tasks are restored.
@@ -45,7 +45,7 @@ final class BackgroundSession: Sendable {
 
         /// When the session next checks for due tasks.
         struct WakeUp {
-            /// The time for which the timer is set; `nil` if there is none.
+            /// The latest time of the session's next check; `nil` if no timer is set.
             var due: Duration?
             /// The number of the latest timer. Timers with lower numbers have no effect.
             var number = 0
@@ -68,7 +68,8 @@ final class BackgroundSession: Sendable {
         var isLeaving = false
     }
 
-    /// The maximum interval between attempts to take the lock from `nw transfers`, in milliseconds.
+    /// The maximum interval, in milliseconds, between a program's attempts to take the lock for the transfers while `nw
+    /// transfers` holds it.
     private static let maximumClaimInterval = 500
 
     let store: TransferStore
@@ -148,8 +149,8 @@ final class BackgroundSession: Sendable {
         if !waits { body() }
     }
 
-    /// Whether the session may end once it has no tasks: its stored tasks have been restored, or they stay in the
-    /// store.
+    /// Whether the session may end when no task is left in memory. It must not end before its stored tasks have been
+    /// restored, unless they stay in the store.
     var mayEnd: Bool { state.withLock { $0.restoring.isOver || $0.isLeaving } }
 
     private func restore(_ stored: [Int], in session: URLSession) {

@@ -11,7 +11,7 @@ final class BackgroundTransfer: Sendable {
     struct Body {
         var file: FileSink?
         var count = 0
-        /// Whether the file lacks part of the body.
+        /// Whether the file lacks part of the response body, because the body is too long or could not be written.
         var isCut = false
     }
 
@@ -39,7 +39,8 @@ final class BackgroundTransfer: Sendable {
     let session: BackgroundSession
     let identifier: Int
     let state: LockedValue<State>
-    /// Whether the transfer has ended. The lock also keeps record writes in order.
+    /// Whether the transfer has ended. Records are written while the lock of this value is held, which keeps the writes
+    /// in order.
     private let hasEnded = LockedValue(false)
     var store: TransferStore { session.store }
 

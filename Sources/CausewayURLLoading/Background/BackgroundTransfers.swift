@@ -36,8 +36,8 @@ package struct BackgroundTransfers: Sendable {
 
     /// How a run of a session ended.
     package enum Outcome: Sendable {
-        /// No task is left that `nw transfers` can run. `finished` counts results, and `left` counts tasks that only
-        /// the program can continue.
+        /// Every remaining task waits for the program, or the run was cancelled. `finished` counts the session's tasks
+        /// with a stored result, and `left` counts its tasks that are neither finished nor suspended.
         case completed(finished: Int, left: Int)
         /// The program is running again.
         case handedOver

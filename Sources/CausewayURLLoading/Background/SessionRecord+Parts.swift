@@ -17,7 +17,8 @@ extension SessionRecord {
         }
     }
 
-    /// Which networks may be used. A background session always waits for connectivity.
+    /// The settings for network access: which networks may be used, and with which service class.
+    /// `waitsForConnectivity` is not stored: a session that is created from the record always waits.
     struct Access: Codable, Equatable, Sendable {
         private var accessOptions: UInt16
         private var isDiscretionary: Bool

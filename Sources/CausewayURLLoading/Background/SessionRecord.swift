@@ -52,7 +52,8 @@ struct SessionRecord: Equatable, Sendable {
 extension SessionRecord: Codable {
     private enum CodingKeys: CodingKey { case identifier, program, lastIdentifier, isComplete, cachePolicy }
 
-    /// Reads a record. The values of all parts are in one dictionary. Values that older records lack are optional.
+    /// Reads a record. Parts such as `Timeouts` are not nested: their values are in the same dictionary as the other
+    /// values of the record. Values that older records lack are optional.
     init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         identifier = try values.decode(String.self, forKey: .identifier)

@@ -48,7 +48,8 @@ extension TaskCore {
             let isOver = state.life.isOver || state.outcome.hasEnded
             return (isOver, state.content.file, state.counts.received, state.load.loader)
         }
-        // Response content from an upload must not be delivered twice.
+        // After response content of an upload was received, the upload is not retried: a retry would deliver the
+        // content twice.
         guard !isOver, !transfer.isUpload || received == 0 else { return false }
         let upload = (loader as? HTTPLoader)?.upload
         leaveLoader()

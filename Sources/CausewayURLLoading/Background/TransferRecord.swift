@@ -34,7 +34,7 @@ struct TransferRecord: Codable, Sendable {
         var total: Int64?
         /// The number of content bytes that are certainly on disk.
         var durable: Int64 = 0
-        /// Identifies the boot in which the file was written; `nil` if it is unknown.
+        /// Identifies the boot of the system in which the content file was written; `nil` if it is unknown.
         var boot: String?
         /// Whether an upload's response was too long to store, or could not be stored.
         var isCut = false

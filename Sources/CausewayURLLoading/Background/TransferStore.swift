@@ -107,7 +107,8 @@ final class TransferStore: Sendable {
         directory.size(of: Self.contentName(identifier)).map { Int64($0) }
     }
 
-    /// Returns the content so far; `nil` if it is missing or longer than `limit`, or if other users can change it.
+    /// Returns the response content stored so far. Returns `nil` if there is no content, if it is longer than `limit`
+    /// bytes, or if other users can write its file.
     func content(_ identifier: Int, limit: Int) -> Data? {
         directory.read(Self.contentName(identifier), limit: limit).map { Data($0.content) }
     }

@@ -97,7 +97,7 @@ extension CacheUse {
 extension CacheEntry {
     /// Selects the entry for a request with these fields.
     static func selected(from entries: [CacheEntry], for fields: FieldSection, isLenient: Bool = false) -> CacheEntry? {
-        // Nearly all URLs have one entry.
+        // A shortcut, because nearly all URLs have only one stored entry.
         if entries.count == 1, let head = entries[0].head {
             return head.answers(fields, isLenient: isLenient) ? entries[0] : nil
         }

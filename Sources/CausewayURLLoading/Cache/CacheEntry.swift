@@ -75,7 +75,8 @@ final class CacheEntry: Sendable {
         return CacheEntry(response: combined, head: combination.head, stored: stored)
     }
 
-    /// The entry's cost in bytes.
+    /// The number of bytes that the entry counts towards the limits of the memory cache and of the pending disk
+    /// changes.
     var cost: Int {
         let fields = (response.response as? HTTPURLResponse)?.fields.byteCount ?? 0
         return response.data.count + fields + MemoryCache.overhead
@@ -88,7 +89,7 @@ final class CacheExchange: Sendable {
     let fields: FieldSection
     let requestTime: Int
     let responseTime: Int
-    /// The key for the stored response; `nil` to use the request's key.
+    /// The cache key under which the response is stored; `nil` to derive the key from the request.
     let key: MemoryCache.Key?
 
     init(fields: FieldSection, requestTime: Int, responseTime: Int, key: MemoryCache.Key? = nil) {

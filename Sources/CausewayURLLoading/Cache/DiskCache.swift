@@ -96,7 +96,8 @@ final class DiskCache: Sendable {
     ) -> CacheEntry? {
         let name = DiskIndex.name(hash, slot)
         guard let (file, changed) = directory.read(name, limit: limit) else {
-            // The file may still exist although it cannot be read now, for example because no descriptor is free.
+            // If the file still exists, it stays in the index. The read can have failed for another reason, for example
+            // because no descriptor is free.
             if directory.size(of: name) == nil { state.withLock { state in state.index?.remove(hash, slot) } }
             return nil
         }

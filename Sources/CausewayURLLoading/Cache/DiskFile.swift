@@ -5,7 +5,7 @@ internal import Foundation
 
 /// The file format for stored responses.
 enum DiskFile {
-    /// The field names for a non-HTTP response.
+    /// The names of the fields that describe a non-HTTP response in a file.
     private enum Name {
         static let mediaType = "media-type"
         static let length = "length"

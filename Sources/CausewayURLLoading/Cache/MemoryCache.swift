@@ -81,7 +81,10 @@ struct MemoryCache: Sendable {
         evict()
     }
 
-    /// Stores an entry that answers every request to its URL, replacing the URL's entries. Returns `false` in other cases.
+    /// Replaces a URL's stored entries by one entry that answers every request to the URL.
+    ///
+    /// Returns `false` without a change if the entry answers only some requests or exceeds the capacity, or if the URL
+    /// has no stored entries.
     private mutating func replaceOnly(_ key: Key, by entry: CacheEntry) -> Bool {
         let cost = entry.cost
         guard let head = entry.head, head.selecting.isEmpty, head.part == nil, cost <= capacity,

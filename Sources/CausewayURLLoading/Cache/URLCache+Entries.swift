@@ -53,7 +53,8 @@ extension URLCache {
         store(entry, for: key)
     }
 
-    /// Stores an entry. A partial entry is combined with known parts for its URL.
+    /// Stores an entry. A partial entry is first combined with the partial entries that the memory cache has for its
+    /// URL.
     func store(_ entry: CacheEntry, for key: MemoryCache.Key) {
         let limit = entry.isPartial ? maximumContentSize : 0
         let entry = memory.withLock { memory in

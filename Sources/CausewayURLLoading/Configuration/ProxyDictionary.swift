@@ -21,7 +21,7 @@ struct ProxyDictionary {
             enable: kCFNetworkProxiesSOCKSEnable, host: kCFNetworkProxiesSOCKSProxy, port: kCFNetworkProxiesSOCKSPort)
     }
 
-    /// The known keys. An empty dictionary is valid. Any other dictionary without a known key is invalid, because a key
+    /// The keys of which a dictionary must contain at least one, unless it is empty. If it contains none of them, a key
     /// is probably misspelled.
     private static let known = [
         kCFNetworkProxiesHTTPEnable, kCFNetworkProxiesHTTPProxy, kCFNetworkProxiesHTTPPort,
@@ -51,7 +51,7 @@ struct ProxyDictionary {
         if let typed = try typedProxy() { proxies.append(typed) }
         let keys = scheme == "https" ? Keys.https : .http
         if try isNamed(keys) { proxies.append(ProxyConfiguration(httpCONNECTProxy: try endpoint(keys))) }
-        // If the dictionary has the type SOCKS, `typedProxy()` has already used these keys.
+        // If `kCFProxyTypeKey` is `kCFProxyTypeSOCKS`, `typedProxy()` has already added the SOCKS proxy.
         if values.text(kCFProxyTypeKey) != kCFProxyTypeSOCKS, try isNamed(.socks) {
             proxies.append(try values.socksProxy(at: try endpoint(.socks)))
         }

@@ -27,7 +27,7 @@ struct CookieJar: Sendable {
         var end: Duration
     }
 
-    /// The maximum number of cached values.
+    /// The maximum number of cached `Cookie` field values.
     private static let maximumAnswers = 64
     /// How long a cached `Cookie` value is used. A cookie's time of latest use is recorded only when the cookie is
     /// looked up in the store, so the time is short.
@@ -247,7 +247,8 @@ extension CookieJar {
             domain: cookie.isHostOnly ? cookie.domain : "." + cookie.domain, path: cookie.path)
     }
 
-    /// Returns a domain that includes subdomains, without its leading dot; `nil` for a single host.
+    /// Returns a cookie's domain without its leading dot. Returns `nil` if it has no leading dot, because the cookie is
+    /// then for a single host.
     private static func withoutDot(_ domain: String) -> String? {
         domain.utf8.first == UInt8(ascii: ".") ? String(Substring(domain.utf8.dropFirst())) : nil
     }

@@ -3,7 +3,8 @@ internal import CausewayHTTPProtocols
 internal import Foundation
 
 extension CookieValues {
-    /// Values that do not affect cookie handling and are kept for programs, as stored in a file.
+    /// The cookie's version, comment, comment URL and ports, in the form in which a cookie file stores them. They have
+    /// no effect on the handling of the cookie, and are kept only for programs.
     var notes: [String: String] {
         var notes: [String: String] = [:]
         if version != 0 { notes["version"] = "\(version)" }

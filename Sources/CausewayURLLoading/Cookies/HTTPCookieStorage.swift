@@ -103,7 +103,7 @@ public import Foundation
     ///   - url: The URL.
     ///   - key: The values of the request that select its cookies.
     func fieldValue(for url: URL, _ key: CookieJar.AnswerKey) -> String? {
-        // A program's subclass can override ``cookies(for:)``.
+        // A subclass can override ``cookies(for:)``. Then that method supplies the cookies, and no value is cached.
         guard type(of: self) == HTTPCookieStorage.self else {
             return HTTPCookie.requestHeaderFields(with: cookies(for: url) ?? [])["Cookie"]
         }
@@ -184,8 +184,8 @@ public import Foundation
 
     private static var now: Duration { .seconds(Date().timeIntervalSince1970) }
 
-    /// Returns whether the policy accepts cookies from a host. `onlyFromMainDocumentDomain` requires the main document's registrable
-    /// domain.
+    /// Returns whether the policy accepts cookies from a host. With `onlyFromMainDocumentDomain`, the host must have
+    /// the same registrable domain as the main document.
     private func isAccepted(_ host: String, _ mainDocumentURL: URL?) -> Bool {
         switch cookieAcceptPolicy {
         case .always: return true

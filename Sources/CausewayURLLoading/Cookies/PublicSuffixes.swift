@@ -9,7 +9,8 @@ final class PublicSuffixes: Sendable {
     static let shared = PublicSuffixes(file: "/usr/share/publicsuffix/public_suffix_list.dat")
 
     private struct State {
-        /// The system's list; `nil` while the built-in selection is used. Programs without cookies need no list in memory.
+        /// The system's list; `nil` while the built-in selection is used. It is loaded only when a program uses
+        /// cookies, so that other programs do not keep it in memory.
         var list: PublicSuffixList?
         var isLoading = false
         var isReady = false

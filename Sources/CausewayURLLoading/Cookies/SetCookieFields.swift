@@ -1,7 +1,7 @@
 internal import CausewayHTTPProtocols
 internal import Foundation
 
-/// Parses a `Set-Cookie` field as programs read it: several fields joined with commas.
+/// Parses `Set-Cookie` values. Programs get all `Set-Cookie` fields of a response as one value, joined with commas.
 enum SetCookieFields {
     /// Splits a combined field at commas and line ends that are followed by a token and an equals sign, because a new
     /// cookie begins there. Commas in dates are not separators.

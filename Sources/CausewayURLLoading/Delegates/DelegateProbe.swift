@@ -19,7 +19,7 @@ enum DelegateMethod: UInt8, Sendable {
 /// The session sets a task-local probe and calls the method. If the default implementation runs, it marks the probe, and the session tries
 /// the next delegate. The result is cached per class, because all its objects behave the same.
 final class DelegateProbe: Sendable {
-    /// A delegate class and a method.
+    /// The key of a cached result: a delegate class and one of the optional methods.
     private struct Key: Hashable {
         var type: ObjectIdentifier
         var method: DelegateMethod
@@ -53,7 +53,8 @@ final class DelegateProbe: Sendable {
         return true
     }
 
-    /// Returns whether the delegate's class is known not to implement a method.
+    /// Returns whether an earlier call has shown that the delegate's class does not implement a method. Returns `false`
+    /// if the class implements the method, or if the session has not called it yet.
     static func isKnownToLack(_ delegate: AnyObject, _ method: DelegateMethod) -> Bool {
         known(delegate, method) == false
     }

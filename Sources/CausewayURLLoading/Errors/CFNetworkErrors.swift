@@ -21,7 +21,7 @@ public enum CFNetworkErrors: Int32, Sendable {
     case cfsocks4ErrorIdConflict = 112
     /// A SOCKS 4 proxy sent an unknown status.
     case cfsocks4ErrorUnknownStatusCode = 113
-    /// The SOCKS 5 exchange is in a state without a next step.
+    /// The connection to a SOCKS 5 proxy is in a state that does not permit the operation.
     case cfsocks5ErrorBadState = 120
     /// A SOCKS 5 proxy sent an invalid address.
     case cfsocks5ErrorBadResponseAddr = 121

@@ -111,8 +111,8 @@ struct LoadFailure: Error, Sendable {
 }
 
 extension LoadFailure {
-    /// Returns a cause's error code and description. Short descriptions are the same as in Apple's framework, because programs may compare
-    /// them.
+    /// Returns a cause's error code and description. The descriptions in lower case, such as `bad URL`, are the same as
+    /// in Apple's framework, because programs may compare them.
     static func row(of cause: Cause) -> (URLError.Code, String) {
         switch cause {
         case .cancelled: (.cancelled, "cancelled")

@@ -44,7 +44,7 @@ extension URLError {
         case insufficientSystemResources = 2
     }
 
-    /// Why the network may not be used; `nil` for other errors.
+    /// Why the network may not be used; `nil` if the error has another cause.
     public var networkUnavailableReason: NetworkUnavailableReason? {
         (userInfo[NSURLErrorNetworkUnavailableReasonKey] as? Int).flatMap { NetworkUnavailableReason(rawValue: $0) }
     }

@@ -17,7 +17,8 @@ final class BoundConnections: Sendable {
 
     /// A load that waits until it may use connections of a credential.
     private struct Waiting: Sendable {
-        /// Whether the load needs new connections, because existing connections are already authenticated.
+        /// Whether the load needs new connections. A load that begins an authentication needs them, because the
+        /// existing connections of its credential are already authenticated.
         var isNew: Bool
         var then: @Sendable (BoundLease) -> Void
     }
@@ -91,7 +92,7 @@ final class BoundConnections: Sendable {
         next?.then(BoundLease(name, owner, self))
     }
 
-    /// Makes later and waiting loads use new connections.
+    /// Makes loads use new connections from now on. This includes the loads that already wait for a connection.
     func forgetAll() {
         let waiting = state.withLock { state -> [(Owner, Waiting)] in
             defer { state.places = [:] }

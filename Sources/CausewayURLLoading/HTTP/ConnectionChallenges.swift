@@ -15,7 +15,8 @@ final class ConnectionChallenges: Sendable {
         var rejections: [HTTPOrigin: TrustRejection] = [:]
         /// The origins whose latest certificate chain has errors, but was accepted by the program.
         var overridden: Set<HTTPOrigin> = []
-        /// The verification and challenge blocks for each origin.
+        /// For each origin, options with the verification and challenge blocks that all connections to the origin
+        /// share.
         var templates: [HTTPOrigin: SecProtocolOptionValues] = [:]
     }
 

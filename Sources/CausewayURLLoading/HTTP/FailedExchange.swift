@@ -8,7 +8,7 @@ protocol RecoveringLoad: CachedLoad, ProxiedLoad {
     var uploading: RunningUpload? { get }
 }
 
-/// Handles an exchange that failed: continues in another way, or fails the load.
+/// Handles an exchange that failed: continues the load, for example with a stale stored response, or fails the load.
 struct FailedExchange: Sendable {
     let load: any RecoveringLoad
     private let failure: HTTPFailure

@@ -52,7 +52,10 @@ extension HTTPLoader: HTTPResponseObserver {
         report(.whole(response, content ?? Data(), exchange))
     }
 
-    /// Processes a final response head. Returns the response, or `nil` if the program does not get the response now.
+    /// Processes a final response head. Returns the response to report to the task.
+    ///
+    /// Returns `nil` if there is nothing to report now, for example because the response is discarded, or is held back
+    /// because another request may follow.
     private func accept(
         _ head: HTTPResponseHead, _ connection: HTTPConnectionInformation, _ parts: ReplacingParts?
     ) -> HTTPURLResponse? {

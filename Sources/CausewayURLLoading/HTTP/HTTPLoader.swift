@@ -20,14 +20,14 @@ final class HTTPLoader: Loader {
     let cache: LoadCache?
     let state: LockedValue<LoadState>
 
-    /// - Parameter known: The request target, if it is known.
+    /// - Parameter known: The request target; `nil` to parse the target from the request's URL.
     init(_ network: HTTPNetwork, for attempt: LoadAttempt, _ known: RequestTarget? = nil) {
         let target = known ?? (attempt.request.values.url?.absoluteString).flatMap { network.target(of: $0) }
         let task = attempt.task
         requests = LoadRequests(
             attempt: attempt, network: network, target: target, uploading: RunningUpload(of: attempt),
             isWebSocket: task.webSocket != nil)
-        // `usesCache` is also `false` for tasks that open a WebSocket.
+        // `usesCache` is `false` for downloads and for tasks that open a WebSocket.
         let cache = task.plan.usesCache ? network.settings.stores.cache : nil
         self.cache = cache.flatMap { LoadCache($0, for: attempt, target) }
         state = LockedValue(LoadState(record: task.isMeasured ? TransactionRecord(loading: attempt.request) : nil))
@@ -166,7 +166,8 @@ final class HTTPLoader: Loader {
         }
     }
 
-    /// Ends the load. If content is still to be decoded, ends only the decoder's input.
+    /// Handles the end of the received content. With a decoder, the load ends after the decoder has delivered all
+    /// content. Without a decoder, the load ends now.
     private func finishContent() {
         let (decoder, conclusion) = state.withLock { $0.contentFinished() }
         if let conclusion { conclude(conclusion, .finished) }
@@ -251,7 +252,8 @@ final class HTTPLoader: Loader {
     /// content was reported. It receives the connection, or `nil` if the load has ended or if the content does not
     /// extend to the end of the connection.
     func handOver(_ completion: @escaping @Sendable (HTTPUpgradedStream?) -> Void) {
-        // A stored response has no connection, but its whole content is available.
+        // A stored response has no connection to hand over. Its remaining content is delivered, and then the completion
+        // is called with `nil`.
         if let replay = withState({ $0.demandTargets.replay }) { return replay.deliver { completion(nil) } }
         let (isAccepted, handle) = state.withLock { $0.handOverRequested(completion) }
         if !isAccepted { return completion(nil) }
@@ -267,7 +269,8 @@ final class HTTPLoader: Loader {
         endHandOver(stream)
     }
 
-    /// Completes a requested handover of the connection. Called after the end of the load was reported.
+    /// Ends a requested handover: calls its completion with the connection, or with `nil` if there is no connection to
+    /// hand over.
     private func endHandOver(_ stream: HTTPUpgradedStream?) {
         if let completion = state.withLock({ $0.handOverEnded() }) { completion(stream) }
     }

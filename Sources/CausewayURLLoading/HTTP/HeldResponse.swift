@@ -18,7 +18,7 @@ struct HeldResponse: Sendable {
     let load: any HoldingLoad
     let response: HTTPURLResponse
 
-    /// Returns `nil` if the load has ended.
+    /// Creates the handler for the response that the load holds back; `nil` if the load has ended.
     init?(of load: any HoldingLoad) {
         guard let response = load.withState({ $0.response }) else { return nil }
         self.load = load

@@ -25,7 +25,8 @@ struct LoadAccess {
         }
     }
 
-    /// The values that earlier responses, such as challenges, require in one request.
+    /// The `Authorization` field and the choice of connection for the load's next request, as required by earlier
+    /// responses such as challenges.
     struct Authorization {
         /// The field `Authorization` that answers a challenge.
         var field: String?

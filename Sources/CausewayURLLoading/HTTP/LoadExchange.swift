@@ -17,7 +17,8 @@ struct LoadExchange: Sendable {
     /// The engine's handle for controlling the request. It is known before the first event, and `nil` when the response
     /// can no longer be stopped.
     private(set) var handle: HTTPRequestHandle?
-    /// The engine. The reference keeps the connections open if the session replaces its engine during the exchange.
+    /// The engine that runs the exchange. This reference keeps the engine's connections open if the session replaces
+    /// its engines during the exchange.
     private var engine: HTTPEngine?
     private(set) var body: (any HTTPBodySource)?
     private(set) var origin = HTTPOrigin(isSecure: false, host: "")

@@ -125,13 +125,15 @@ extension LoadFailure {
         }
     }
 
-    /// Adds the reason why the network may not be used, if the request forbids an interface that works.
+    /// Adds the reason why the network is unavailable to the error's details. Does so if an interface is up but the
+    /// request forbids its use.
     private mutating func noteForbiddenPath(_ options: RequestOptions) {
         let interfaces = PathQuery.everywhere().interfaces.filter(\.isCarrying)
         let reasons: [(URLError.NetworkUnavailableReason, RequestOptions, (PathQuery.Interface) -> Bool)] = [
             (.cellular, .allowsCellularAccess, { $0.interface.type == .cellular }),
             (.expensive, .allowsExpensiveAccess, \.isExpensive),
-            // An ultra-constrained interface is also constrained, so this reason is checked first.
+            // An ultra-constrained interface is also constrained, so `.ultraConstrained` must come before
+            // `.constrained`.
             (.ultraConstrained, .allowsUltraConstrainedAccess, \.isUltraConstrained),
             (.constrained, .allowsConstrainedAccess, \.isConstrained),
         ]

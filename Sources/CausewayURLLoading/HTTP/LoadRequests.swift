@@ -83,7 +83,9 @@ struct LoadRequests {
         return (value, reuse)
     }
 
-    /// Returns the requested `Upgrade` protocol (RFC 9110 §7.8); `nil` for none. Only a delegate can take over the connection.
+    /// Returns the protocol in the request's `Upgrade` field (RFC 9110 §7.8). Returns `nil` if there is none, or if the
+    /// protocol must not be switched. A switch requires that a delegate receives the response, because only a delegate
+    /// can take over the connection.
     private func upgradeField(_ fields: FieldSection) -> String? {
         guard let name = fields.firstValue(of: "Upgrade"), !isWebSocket, !hasContent,
             case .delegate = attempt.task.plan.outlet, attempt.task.plan.source.isOfRequest

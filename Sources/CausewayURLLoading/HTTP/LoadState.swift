@@ -153,7 +153,8 @@ struct LoadState: Sendable {
         if action != .discard { exchange.responded(response) }
         record?.note(head, response, connection)
         if access.bound != nil { access.bound?.handshake.responded(on: connection.details.id) }
-        // A 304 response is complete except for its final event. Any other discarded response must be cancelled.
+        // The content of a discarded response is not wanted, so the request is cancelled. A 304 response has no
+        // content, so its request ends without a cancellation.
         if action == .discard, head.status != 304 { arrival.end.handle = exchange.takeHandle() }
         arrival.end.secureOrigin = exchange.secureOrigin
         arrival.usesCredential = !access.isUnused
@@ -271,7 +272,8 @@ struct LoadState: Sendable {
     mutating func storedResponseFound(_ replay: DataLoader) -> End? {
         guard let released = end(machine.storedResponseFound()) else { return nil }
         self.replay = replay
-        // A stored response has no connection to hand over, and this loader reports nothing more.
+        // A stored response has no connection that a stream task could take over. The HTTP loader reports no further
+        // events: `replay` delivers the response.
         handOver = .over
         return released
     }
@@ -347,7 +349,8 @@ struct LoadState: Sendable {
         exchange.over()
         record?.counts.responseBody += Int64(count)
         guard var conclusion = concluded() else { return nil }
-        // When the head arrived, the load was removed from the connection challenges.
+        // The load was removed from the receivers of connection challenges when the response head arrived. The caller
+        // need not remove it again.
         conclusion.end.exchange.secureOrigin = nil
         handOver = .over
         return conclusion
@@ -384,8 +387,8 @@ struct LoadState: Sendable {
         return (true, exchange.handle)
     }
 
-    /// Ends a handover after the end of the load was reported. Returns the completion of the requested handover; `nil`
-    /// if there was no request.
+    /// Ends the load's handover of its connection. Called after the end of the load was reported. Returns the
+    /// completion of the handover; `nil` if no handover was requested.
     mutating func handOverEnded() -> (@Sendable (HTTPUpgradedStream?) -> Void)? {
         defer { handOver = .over }
         guard case .requested(let completion) = handOver else { return nil }

@@ -49,8 +49,8 @@ struct ProxiedExchange: Sendable {
             })
     }
 
-    /// Handles a connection failure if a proxy demands a credential. The failure can come from another proxy that was
-    /// tried later.
+    /// Handles a failure to connect if a proxy demanded a credential during this exchange. `failure` can be the error
+    /// of a different proxy, which was tried after the demand.
     ///
     /// - Returns: `false` if the failure has another reason.
     func isAnswered(_ failure: HTTPFailure) -> Bool {

@@ -17,7 +17,8 @@ final class ReplacingParts: Sendable {
         case .delegate, .handler: break
         case .file, .bytes, .webSocket, .stream: return nil
         }
-        // Most responses have another type. Comparing the first letters avoids an allocation.
+        // Most responses have a media type that begins with another letter. Checking this letter first avoids the
+        // allocation that parsing needs.
         guard let index = head.fields.index(of: "Content-Type"), let first = head.fields[index].value.first,
             first & 0xDF == UInt8(ascii: "M"), let type = MediaType(parsing: Array(head.fields[index].value)[...]),
             type.essence == "multipart/x-mixed-replace", let boundary = MultipartBoundary.of(type)

@@ -13,7 +13,7 @@ final class RunningUpload: Sendable {
         /// The response is delivered to the program.
         case deliver
         case fail
-        /// Send the next request after this time.
+        /// Send the next request after the given pause.
         case send(after: Duration)
         /// Send the next request at once. The response has no content, so its connection can be used again.
         case sendAgain

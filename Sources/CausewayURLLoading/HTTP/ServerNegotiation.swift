@@ -6,9 +6,10 @@ internal import Foundation
 
 /// An authentication scheme for whole connections: Negotiate (RFC 4559) or NTLM (MS-NTHT).
 ///
-/// NTLM always uses separate connections, which then belong to the credential. Kerberos with Negotiate needs one token
-/// and can use any connection, including HTTP/2. If the server answers the client's token with its own token, the
-/// negotiation starts over on a separate connection.
+/// NTLM always uses separate connections, each of which is used with only one credential. Negotiate with Kerberos
+/// usually needs only one token from the client. A request on any connection can carry it, also over HTTP/2. If the
+/// server answers this token with a token, the authentication needs further messages on one connection. The negotiation
+/// then starts over on a separate connection.
 struct ServerNegotiation: Sendable {
     let scheme: ConnectionScheme
     let credential: URLCredential

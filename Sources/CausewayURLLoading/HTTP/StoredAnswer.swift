@@ -13,7 +13,8 @@ protocol CachedLoad: DrivenLoad {
 }
 
 extension CachedLoad {
-    /// Reports the values that are needed to store the response, if it may be stored. Returns its storage policy.
+    /// Returns the cache storage policy for a response. If the response may be stored, first reports the values for
+    /// storing it to the task.
     func storagePolicy(for response: HTTPURLResponse) -> URLCache.StoragePolicy {
         guard let exchange = cache?.exchange(storing: response) else { return .notAllowed }
         report(.cacheable(exchange))
@@ -21,7 +22,8 @@ extension CachedLoad {
     }
 }
 
-/// Answers a load from the cache: before its request, instead of its request, or after the server's confirmation.
+/// Answers a load from the cache in one of four cases: without a request to the server, before a request that validates
+/// the stored response, after the server has confirmed this response, or in place of an error.
 struct StoredAnswer: Sendable {
     let load: any CachedLoad
     let cache: LoadCache
@@ -33,8 +35,8 @@ struct StoredAnswer: Sendable {
         cache.lookUp(question, asking: load) { entries in perform(cache.step(question, entries, value), body) }
     }
 
-    /// Delivers the stored response after the exchange has confirmed it, or instead of a failure. The metrics of a
-    /// revalidated response have two transactions.
+    /// Delivers the stored response after the server has confirmed it, or in place of an error. The metrics then have
+    /// two transactions: the request to the server, and the delivery from the cache.
     func deliverConfirmed() {
         guard let step = cache.confirmed else { return }
         if load.measure() { load.report(.begins(TransactionRecord(request: load.request))) }

@@ -74,7 +74,7 @@ final class DataLoader: Loader {
             case .started, .responded:
                 progress.phase = .delivering
                 progress.completion = completion
-            // The thread that reports the content calls the completion.
+            // The content is already being reported. The thread that reports it calls this completion afterwards.
             case .delivering: progress.completion = completion
             case .ready, .ended: break
             }

@@ -9,7 +9,7 @@ public import Foundation
     public enum ResourceFetchType: Int, Sendable {
         /// The value is not known.
         case unknown = 0
-        /// The resource was loaded from the network, or by another scheme's loader.
+        /// The resource was loaded from the network, or from a `data:` or `file:` URL.
         case networkLoad = 1
         /// The server pushed the resource.
         case serverPush = 2

@@ -19,8 +19,8 @@ public protocol URLSessionTaskObservation: Sendable {
     /// Header fields that are added to the request, such as `traceparent`. A field that the request already has is not replaced.
     var requestFields: [String: String] { get }
 
-    /// Called once when the task has ended, before the task's final callback, on that callback's queue or on a
-    /// background queue.
+    /// Called once when the task has ended, before the task's final callback. Runs on the delegate queue. For a task of
+    /// an `async` function without a delegate, it runs on a thread of this library, so it must not block.
     ///
     /// - Parameters:
     ///   - task: The task. Its response and byte counts are final.

@@ -27,7 +27,7 @@ public import Foundation
         URLSession(core: SessionCore(settings, delegate: nil, queue: nil, isShared: true))
     }
 
-    /// Returns the session for a connection.
+    /// Returns the session for connections that use stored credentials, or the session for connections that do not.
     static func session(usingCredentials: Bool) -> URLSession {
         usingCredentials ? session : sessionWithoutCredentials
     }

@@ -23,8 +23,8 @@ enum ProtocolRegistry {
     static var registered: [URLProtocol.Type] { classes.withLock { $0 } }
 }
 
-/// Placeholder classes for the built-in loaders in ``URLSessionConfiguration/protocolClasses``. They are never instantiated: if a task
-/// selects one of them, the corresponding loader is used.
+/// Placeholder classes that stand for the built-in loaders in the list ``URLSessionConfiguration/protocolClasses``. No
+/// objects of these classes are created: if a task selects such a class, the task uses the built-in loader instead.
 enum BuiltInProtocols {
     static let all: [AnyClass] = [HTTPLoading.self, DataLoading.self, FileLoading.self]
 

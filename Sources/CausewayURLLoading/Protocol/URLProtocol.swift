@@ -82,7 +82,8 @@ public import Foundation
         request.values.properties?.value[key]
     }
 
-    /// Stores a property with a request. Copies of the request keep the property, including its conversion to ``URLRequest``.
+    /// Stores a property with a request. Copies of the request keep the property. A ``URLRequest`` made from the
+    /// request also keeps it.
     open class func setProperty(_ value: Any, forKey key: String, in request: NSMutableURLRequest) {
         var properties = request.values.properties?.value ?? [:]
         properties[key] = value

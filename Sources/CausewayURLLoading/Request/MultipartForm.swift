@@ -60,8 +60,8 @@ public struct MultipartForm: Sendable {
     ///   - data: The part's content.
     ///   - name: The form field's name.
     ///   - fileName: The file name; `nil` if the part is not a file.
-    ///   - contentType: The media type. If it is `nil` or not a media type, the file name's extension determines the
-    ///     type; a part that is not a file then has no type.
+    ///   - contentType: The media type. If it is `nil` or not a media type, the extension of `fileName` determines the
+    ///     type. If `fileName` is also `nil`, the part is sent without a media type.
     public mutating func append(_ data: Data, name: String, fileName: String? = nil, contentType: String? = nil) {
         let type = Self.mediaType(contentType) ?? fileName.map(Self.mediaType(ofFile:))
         parts.append((MultipartPart(name: name, filename: fileName, mediaType: type), .data(data)))
@@ -136,7 +136,8 @@ public struct MultipartForm: Sendable {
         var content = MultipartContent()
         do throws(MultipartFailure) {
             for (index, (part, source)) in parts.enumerated() {
-                // The media type was checked when the part was appended, so `head(after:isFirst:)` does not throw.
+                // `head(after:isFirst:)` throws only for an invalid media type. `append` has accepted only valid media
+                // types, so this call does not throw.
                 try content.append((try? part.head(after: limit, isFirst: index == 0)) ?? [])
                 switch source {
                 case .data(let data): try content.append(data)

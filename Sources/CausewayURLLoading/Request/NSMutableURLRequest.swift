@@ -32,13 +32,16 @@ public import Foundation
     /// Returns an immutable copy of the request.
     open override func copy(with zone: NSZone? = nil) -> Any { NSURLRequest(values: values) }
 
-    /// Sets a header field, or removes it if `value` is `nil`. Field names are case-insensitive. Well-known names get
-    /// their usual capitalization. An existing field keeps the spelling of its name. A name or value with CR, LF or NUL
-    /// is ignored, unless the value is folded: each CRLF with a following space or tab is then sent as a space.
+    /// Sets a header field, or removes it if `value` is `nil`. Field names are case-insensitive. A new field with a
+    /// well-known name gets the usual capitalization. An existing field keeps the spelling of its name.
+    ///
+    /// The call has no effect if the name or value contains CR, LF or NUL. Exception: the value may contain line folds,
+    /// which are CRLF followed by a space or tab. Each fold is sent as a space.
     open func setValue(_ value: String?, forHTTPHeaderField field: String) { values.setField(value, field) }
 
-    /// Appends a value to a header field, separated by a comma. A name or value with CR, LF or NUL is ignored, unless
-    /// the value is folded.
+    /// Appends a value to a header field. A comma separates it from the existing value. The call has no effect if the
+    /// name or value contains CR, LF or NUL. Exception: the value may contain line folds, which are CRLF followed by a
+    /// space or tab.
     open func addValue(_ value: String, forHTTPHeaderField field: String) { values.addField(value, field) }
 
     /// The URL.
@@ -149,8 +152,9 @@ public import Foundation
         set { values.setMethod(newValue) }
     }
 
-    /// All header fields; `nil` if neither a field nor this property was set. Setting this property replaces all fields. Names and values
-    /// with CR, LF or NUL are left out, except for folded values.
+    /// All header fields; `nil` if neither a field nor this property was set. Setting this property replaces all
+    /// fields. A field is left out if its name or value contains CR, LF or NUL. Exception: a value may contain line
+    /// folds, which are CRLF followed by a space or tab.
     open override var allHTTPHeaderFields: [String: String]? {
         get { values.allFields }
         set { values.replaceFields(newValue) }

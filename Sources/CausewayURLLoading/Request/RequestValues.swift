@@ -15,7 +15,8 @@ struct RequestOptions: OptionSet, Hashable, Sendable {
     static let allowsPersistentDNS = RequestOptions(rawValue: 1 << 6)
     static let handlesCookies = RequestOptions(rawValue: 1 << 7)
     static let usesPipelining = RequestOptions(rawValue: 1 << 8)
-    /// Whether the header field dictionary exists even without fields. Comparisons ignore this option.
+    /// Whether `allHTTPHeaderFields` is an empty dictionary, not `nil`, when the request has no fields. Comparisons
+    /// ignore this option.
     static let hasFieldDictionary = RequestOptions(rawValue: 1 << 9)
 
     /// The options in a new request.
@@ -67,7 +68,7 @@ enum RequestBody: Hashable, Sendable {
     }
 }
 
-/// A request's values, used by both the structure and the classes.
+/// A request's values. ``URLRequest``, ``NSURLRequest`` and ``NSMutableURLRequest`` store their values in this type.
 struct RequestValues: Sendable {
     var url: URL?
     var mainDocumentURL: URL?
@@ -148,8 +149,9 @@ extension RequestValues {
         for (name, value) in (newFields ?? [:]).sorted(by: { $0.key < $1.key }) { setField(value, name) }
     }
 
-    /// Sets or removes a header field. A new field gets a well-known name's usual capitalization, and an existing field keeps its position
-    /// and its name's spelling. A value or name with CR, LF or NUL changes nothing, unless the value is folded.
+    /// Sets or removes a header field. A new field with a well-known name gets the usual capitalization. An existing
+    /// field keeps its position and the spelling of its name. The call has no effect if the name or the new value
+    /// contains CR, LF or NUL. Exception: the value may contain line folds, which are CRLF followed by a space or tab.
     mutating func setField(_ value: String?, _ name: String) {
         if let value, !Self.canSet(value, name) { return }
         if value != nil { options.insert(.hasFieldDictionary) }

@@ -43,7 +43,8 @@ public struct URLRequest: ReferenceConvertible, Hashable, Sendable {
     /// The properties of the request. Reading one property does not copy the others.
     var values: RequestValues { _read { yield box.values } }
 
-    /// Changes the values in place if no other structure shares them.
+    /// Changes the request's values. If copies of the request share the values, this request first gets a separate copy
+    /// of them.
     mutating func change(_ body: (inout RequestValues) -> Void) {
         if !isKnownUniquelyReferenced(&box) { box = RequestBox(box.values) }
         body(&box.values)
@@ -54,7 +55,7 @@ public struct URLRequest: ReferenceConvertible, Hashable, Sendable {
         lhs.box === rhs.box || lhs.box.values == rhs.box.values
     }
 
-    /// Hashes the URLs, the method and the body.
+    /// Hashes the URL, the main document's URL, the method and the body.
     public func hash(into hasher: inout Hasher) { hasher.combine(box.values) }
 
     /// The URL as a string.
@@ -66,15 +67,18 @@ public struct URLRequest: ReferenceConvertible, Hashable, Sendable {
     /// Returns a header field's value. Field names are case-insensitive.
     public func value(forHTTPHeaderField field: String) -> String? { values.fields.firstValue(of: field) }
 
-    /// Sets a header field, or removes it if `value` is `nil`. Field names are case-insensitive. Well-known names get
-    /// their usual capitalization. An existing field keeps the spelling of its name. A name or value with CR, LF or NUL
-    /// is ignored, unless the value is folded: each CRLF with a following space or tab is then sent as a space.
+    /// Sets a header field, or removes it if `value` is `nil`. Field names are case-insensitive. A new field with a
+    /// well-known name gets the usual capitalization. An existing field keeps the spelling of its name.
+    ///
+    /// The call has no effect if the name or value contains CR, LF or NUL. Exception: the value may contain line folds,
+    /// which are CRLF followed by a space or tab. Each fold is sent as a space.
     public mutating func setValue(_ value: String?, forHTTPHeaderField field: String) {
         change { $0.setField(value, field) }
     }
 
-    /// Appends a value to a header field, separated by a comma. A name or value with CR, LF or NUL is ignored, unless
-    /// the value is folded.
+    /// Appends a value to a header field. A comma separates it from the existing value. The call has no effect if the
+    /// name or value contains CR, LF or NUL. Exception: the value may contain line folds, which are CRLF followed by a
+    /// space or tab.
     public mutating func addValue(_ value: String, forHTTPHeaderField field: String) {
         change { $0.addField(value, field) }
     }
@@ -187,8 +191,9 @@ public struct URLRequest: ReferenceConvertible, Hashable, Sendable {
         set { change { values in values.setMethod(newValue) } }
     }
 
-    /// All header fields; `nil` if neither a field nor this property was set. Setting this property replaces all fields. Names and values
-    /// with CR, LF or NUL are left out, except for folded values.
+    /// All header fields; `nil` if neither a field nor this property was set. Setting this property replaces all
+    /// fields. A field is left out if its name or value contains CR, LF or NUL. Exception: a value may contain line
+    /// folds, which are CRLF followed by a space or tab.
     public var allHTTPHeaderFields: [String: String]? {
         get { values.allFields }
         set { change { values in values.replaceFields(newValue) } }
@@ -220,7 +225,7 @@ public struct URLRequest: ReferenceConvertible, Hashable, Sendable {
 }
 
 extension URLRequest: CustomReflectable {
-    /// The values for debuggers.
+    /// The request's properties that a debugger shows.
     public var customMirror: Mirror {
         Mirror(
             self,

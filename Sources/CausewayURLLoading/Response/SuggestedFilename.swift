@@ -6,10 +6,11 @@ enum SuggestedFilename {
     /// The name for a response that suggests none.
     static let unknown = "Unknown"
 
-    /// Returns the file name in a Content-Disposition field (RFC 6266 §4.3): `filename*` if present, otherwise `filename`, otherwise `nil`.
+    /// Returns the file name in a Content-Disposition field (RFC 6266 §4.3): the value of `filename*` if it can be
+    /// decoded, otherwise the value of `filename`. Returns `nil` if there is no valid file name.
     ///
-    /// The first of several parameters with the same name is used, as by browsers and by `nw download`, and path separators are replaced
-    /// by `_`.
+    /// If a parameter occurs more than once, its first value is used. Browsers and the command `nw download` do the
+    /// same. Path separators in the file name are replaced by `_`.
     static func inDisposition(_ disposition: ArraySlice<UInt8>) -> String? {
         let parameters = ContentDisposition(parsing: disposition).parameters.all
         let extended = parameters.first { $0.name == "filename*" }.flatMap { ExtendedValue.text($0.value) }

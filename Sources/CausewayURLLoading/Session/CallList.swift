@@ -13,8 +13,8 @@ enum CallPlace: Sendable {
     case anywhere
 }
 
-/// Runs the callbacks of all tasks in a session on its serial delegate queue. One operation runs several callbacks,
-/// because an operation costs more than most callbacks.
+/// Runs the callbacks of all tasks in a session on the serial delegate queue that the session created. One operation
+/// runs several callbacks, because an operation costs more than most callbacks.
 final class CallBatch: Sendable {
     private struct Waiting {
         var calls = Deque<@Sendable () -> Void>()

@@ -1,7 +1,8 @@
 /// A queue of messages that are handled in order by one thread at a time.
 ///
-/// A thread that posts to an idle mailbox handles its messages; other threads only append messages. The mailbox is put
-/// on hold while the task waits for a delegate's response: messages then stay in the queue.
+/// After a thread has posted a message to an idle mailbox, it drains the mailbox, or lets another thread do so. Until
+/// the mailbox is empty, other threads only append messages. While the task waits for a delegate's response, the
+/// mailbox is on hold: messages then stay in the queue.
 struct Mailbox<Message: Sendable>: Sendable {
     /// Identifies a period in which no messages are handled (a hold). With it, a late release of an earlier hold has no
     /// effect.
@@ -24,8 +25,9 @@ struct Mailbox<Message: Sendable>: Sendable {
         return claim()
     }
 
-    /// Lets the caller handle a message without posting it, so that an idle mailbox needs no storage. The caller must
-    /// drain the mailbox afterwards. Returns `false` if messages are queued or being handled.
+    /// Reserves an idle mailbox for the caller, which can then handle a message at once without storing it in the
+    /// queue. The caller must drain the mailbox afterwards, or call ``endClaim()``. Returns `false` if the mailbox is
+    /// on hold, or if messages are queued or being handled.
     mutating func claimIfIdle() -> Bool {
         guard !isDraining, currentHold == nil, first == waiting.count else { return false }
         isDraining = true

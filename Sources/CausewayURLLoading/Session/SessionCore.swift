@@ -39,7 +39,7 @@ final class SessionCore: Sendable {
     let network: HTTPNetwork
     private let state: LockedValue<State>
     private let timeouts: TimeoutWatch
-    /// Where tasks are stored.
+    /// Where a background session stores its tasks. Other sessions have the value `.foreground`.
     let background: BackgroundPlace
 
     init(
@@ -160,8 +160,9 @@ final class SessionCore: Sendable {
         if mayEnd { endIfIdle(core.session) }
     }
 
-    /// The tasks in the session's public lists, in creation order. As on Apple platforms, tasks that were never resumed are missing, except
-    /// in background sessions, because a later program may resume them.
+    /// The tasks in the session's public lists, in creation order. As on Apple platforms, tasks that were never resumed
+    /// are missing. The lists of background sessions include these tasks, because the program may resume them after a
+    /// restart.
     var tasks: [URLSessionTask] {
         state.withLock { state in state.tasks.sorted { $0.key < $1.key }.map(\.value) }
             .filter { isBackground ? $0.state != .completed : $0.core?.isListed == true }
@@ -175,7 +176,8 @@ final class SessionCore: Sendable {
         if let deadline = core.state.withLock({ $0.deadline }) { watch(until: deadline) }
     }
 
-    /// Checks the timeouts of all tasks at this time or earlier.
+    /// Makes the session check the timeouts of all tasks at `deadline`. If an earlier check is already set, that check
+    /// stays.
     func watch(until deadline: Duration) { timeouts.arm(deadline) }
 
     // MARK: Invalidation
@@ -190,7 +192,8 @@ final class SessionCore: Sendable {
             return cancelsTasks ? Array(state.tasks.values) : []
         }
         for task in tasks { task.cancel() }
-        // The session ends only after its stored tasks have been restored, even if another process still runs them.
+        // A background session must restore its stored tasks before it ends. It waits for this even if the command `nw
+        // transfers` is running these tasks.
         if background.session?.mayEnd == false {
             afterRestoring { [self] in endIfIdle(session) }
         } else {

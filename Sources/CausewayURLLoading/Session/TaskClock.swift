@@ -57,7 +57,8 @@ struct TaskClock: Sendable {
     /// Stops the idle timeout for a reason. It stays stopped until ``goOn(after:at:)`` is called for this reason.
     mutating func pause(for reason: Pauses) { pauses.insert(reason) }
 
-    /// Restarts the idle timeout, because a reason has ended. The timeout stays stopped while other reasons remain.
+    /// Removes one of the reasons for which the idle timeout is stopped. If no other reason remains, the timeout starts
+    /// again with its full length.
     mutating func goOn(after reason: Pauses, at now: Duration) {
         pauses.remove(reason)
         noteActivity(at: now)

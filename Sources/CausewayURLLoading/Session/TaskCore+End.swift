@@ -75,8 +75,8 @@ extension TaskCore {
             if !isOver, let delegate = receivers.first {
                 delegate.urlSession(session, downloadTask: task, didFinishDownloadingTo: file.url)
             }
-            // If the task was cancelled and the session leaves its tasks in the store, the file stays for the next
-            // session.
+            // If the task was cancelled because its session ends and leaves its tasks in the store, the file stays for
+            // the program's next session with the same identifier.
             if !isOver || plan.transfer?.keepsResults != true { file.remove() }
         }
         finish(nil)

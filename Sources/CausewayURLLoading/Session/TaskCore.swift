@@ -144,8 +144,9 @@ final class TaskCore: Sendable {
     func receive(_ event: LoadEvent, from attempt: LoadAttempt) {
         // An event with the whole response ends the load, and with it the idle timeout.
         let now = event.isWhole ? nil : MonotonicTime.now
-        // An event that writes a file is handled on another thread, because a slow disk would hold up the event loop. A
-        // `URLProtocol` object of the program cannot be paused in another way, so its thread waits for the disk.
+        // An event that writes a file is handled on another thread, because a slow disk would hold up the event loop of
+        // the connections. Events from a program's `URLProtocol` object are handled on the thread that reports them:
+        // making this thread wait for the disk is the only way to pause the object.
         let isHandledHere = !writesFiles || attempt.isFromProgram
         let (isCurrent, isNext, mustDrain) = state.withLock { state -> (Bool, Bool, Bool) in
             guard state.load.attempt === attempt else { return (false, false, false) }
@@ -219,7 +220,7 @@ final class TaskCore: Sendable {
         case .file, .form, .stream: return false
         case .request, .data: break
         }
-        // A program's cache subclass is program code.
+        // A program can subclass `URLCache`. The subclass is program code, which must not be called here.
         guard session.core.settings.stores.cache?.isPlain != false else { return false }
         return policy != .returnCacheDataElseLoad && policy != .returnCacheDataDontLoad
             && session.core.settings.cachePolicy == .useProtocolCachePolicy

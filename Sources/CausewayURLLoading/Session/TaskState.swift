@@ -67,7 +67,8 @@ struct TaskState: Sendable {
         var wasSuspended = false
         /// Whether the task requests the rest of the content when it is resumed.
         var isWaiting = false
-        /// The content received so far, if the task itself continues the download.
+        /// The content received before the connection was lost, if this task then continues its download with a range
+        /// request; otherwise `nil`.
         var resumption: Resumption?
     }
 
@@ -83,7 +84,8 @@ struct TaskState: Sendable {
         /// The maximum size of the content for the cache in bytes.
         var cacheLimit = 0
         var cachePolicy = URLCache.StoragePolicy.notAllowed
-        /// The exchange, if HTTP permits storing the response.
+        /// The request's fields and times, which the cache stores with the response; `nil` if the loader has not
+        /// reported that HTTP permits storing the response.
         var exchange: CacheExchange?
 
         /// Appends content. The first piece, which is often the only one, is not copied.

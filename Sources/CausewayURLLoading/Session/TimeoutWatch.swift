@@ -17,7 +17,8 @@ final class TimeoutWatch: Sendable {
     private let queue: DispatchQueue
     private let state: LockedValue<Unchecked<StateBox>>
 
-    /// A class that stores the state, because a timer is not declared `Sendable`.
+    /// The timer and the other mutable state. A timer is not declared `Sendable`, so ``Unchecked`` wraps the state. The
+    /// state is in a class, because the value in ``Unchecked`` is a constant.
     private final class StateBox {
         var state = State()
         weak var session: SessionCore?
@@ -46,7 +47,7 @@ final class TimeoutWatch: Sendable {
     func arm(_ earliest: Duration) {
         state.withLock { box in
             if let due = box.value.state.due, due <= earliest { return }
-            // Without a free descriptor there is no timer yet: the next call tries again.
+            // If too few descriptors are free, the timer is created in a later call of this method.
             guard let timer = box.value.state.timer ?? makeTimer() else { return }
             box.value.state.due = earliest
             let delay = max(earliest - MonotonicTime.now, .zero)
@@ -57,8 +58,8 @@ final class TimeoutWatch: Sendable {
         }
     }
 
-    /// Creates the timer; `nil` if Dispatch could not open a descriptor for it. The call is permitted under the lock,
-    /// because the timer is created only once.
+    /// Creates the timer; `nil` if Dispatch could not open descriptors for it. The caller holds the lock on the state.
+    /// This is acceptable, because the timer is created only once.
     private func makeTimer() -> (any DispatchSourceTimer)? {
         guard (try? System.checkRoomForSource()) != nil else { return nil }
         let timer = DispatchSource.makeTimerSource(queue: queue)

@@ -132,7 +132,8 @@ extension URLSession {
     ) async throws -> (URL, URLResponse) {
         try await run(delegate) { (handler: @escaping FileHandler) in
             make { location, response, error in
-                // The file is removed when this completion handler returns, so it is first moved to another name.
+                // The download task removes the file when the closure returns, so the file is first moved to another
+                // name.
                 guard let location else { return handler(nil, response, error) }
                 let kept = FileSink.newURL()
                 do {

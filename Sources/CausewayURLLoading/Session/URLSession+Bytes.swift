@@ -98,7 +98,7 @@ extension URLSession {
     }
 }
 
-/// Reads from a channel. Cancels the task when all references to the reader are released.
+/// Reads a task's content from the task's channel. Cancels the task when the last reference to this object is released.
 final class BytesReader: Sendable {
     private let channel: ByteChannel
     private let task: URLSessionTask

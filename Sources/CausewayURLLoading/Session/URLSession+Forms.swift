@@ -2,11 +2,11 @@ public import Foundation
 
 /// Uploads of forms, an addition to Apple's API.
 extension URLSession {
-    /// Creates a task that uploads a form. The task sets `Content-Type`, and reads the form again after redirects and challenges without asking
-    /// the delegate. GET becomes POST.
+    /// Creates a task that uploads a form. The task sets `Content-Type`, and replaces the method GET with POST. After a
+    /// redirect or an authentication challenge, it reads the form again without asking the delegate.
     ///
-    /// This method looks up the sizes of the form's files. The task fails if a file is missing at that time, or if its
-    /// size is different when the file is read.
+    /// This method looks up the sizes of the form's files. The task fails if this method finds that a file is missing,
+    /// or if a file has another size when the task reads it.
     public func uploadTask(with request: URLRequest, from form: MultipartForm) -> URLSessionUploadTask {
         makeUploadTask(request, form, .delegate)
     }

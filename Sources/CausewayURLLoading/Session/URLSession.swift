@@ -242,7 +242,8 @@ public import Foundation
 
     // MARK: Stream and WebSocket tasks
 
-    /// Creates a task for a TCP connection to a host. Resuming the task connects. The session's proxies and restrictions apply.
+    /// Creates a task for a TCP connection to a host. Resuming the task opens the connection. The connection uses the
+    /// session's proxies, and only interfaces that the session permits.
     ///
     /// Counterpart: macOS 10.11, iOS 9.
     ///
@@ -253,11 +254,12 @@ public import Foundation
         makeStreamTask(hostname, port)
     }
 
-    /// Creates a task for a TCP connection to a Bonjour service. The service need not be resolved: the task looks it up
-    /// when it is resumed, and connects. The session's restrictions apply, but not its proxies, because the service is
-    /// on the local network.
+    /// Creates a task for a TCP connection to a Bonjour service. The service need not be resolved: when the task is
+    /// resumed, it looks up the service and connects. The connection uses only interfaces that the session permits. It
+    /// uses no proxies, because the service is on the local network.
     ///
-    /// `startSecureConnection` authenticates the service's host name if it was resolved before this call, otherwise the service name.
+    /// `startSecureConnection` authenticates the service's host name if the service was resolved before the task was
+    /// created, otherwise the service name.
     ///
     /// Counterpart: macOS 10.11, iOS 9.
     ///

@@ -6,12 +6,13 @@ internal import Foundation
 /// Stores the data of a credential storage. If the desktop has a Secret Service with an unlocked keyring, the data is
 /// stored there, otherwise in a file that only the user can read.
 ///
-/// Calls block, at most two seconds for each request to the service. Once credentials are in the service, the file
-/// contains only a note that says so. If the service is unavailable later, credentials are neither read nor written,
-/// because they must not be written to a file unless the user chooses it.
+/// Calls block, at most two seconds for each request to the Secret Service. Once the service has stored credentials,
+/// the file contains only a note that says so. If the service is unavailable while the file contains this note,
+/// credentials are neither read nor written. Only the setting `CAUSEWAY_CREDENTIALS=file` then permits storing
+/// credentials in the file.
 struct CredentialVault: Sendable {
     enum Place: Sendable {
-        /// Only the file is used, because the user has chosen this.
+        /// Only the file is used, because the user has set `CAUSEWAY_CREDENTIALS=file`.
         case file
         /// The file is used because no Secret Service was found. If the file says that the credentials are in the
         /// service, they are neither read nor written.
@@ -21,7 +22,7 @@ struct CredentialVault: Sendable {
 
     /// The environment variable that keeps credentials in the file: `CAUSEWAY_CREDENTIALS=file`.
     static let variable = "CAUSEWAY_CREDENTIALS"
-    /// The file content while the credentials are in the service.
+    /// The note that the file contains while the credentials are in the Secret Service.
     private static let moved = Array("causeway credentials are in the Secret Service\n".utf8)
 
     let file: PrivateFile

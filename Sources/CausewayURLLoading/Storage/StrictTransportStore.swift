@@ -6,8 +6,8 @@ internal import Foundation
 
 /// The hosts with HTTP Strict Transport Security (RFC 6797), which accept secure connections only.
 ///
-/// The shared store has a file in the directory of the cookies; sessions with the default stores use it. Every other
-/// session has its own store in memory.
+/// The shared store has a file, in the directory that also contains the shared cookie storage. Sessions with a default
+/// or background configuration use this store. Every other session of the program has a separate store in memory.
 final class StrictTransportStore: Sendable {
     /// The program's store; without a home directory, and in test runners, it is in memory only.
     static let shared = StrictTransportStore(directory: StoreDirectory.application)
@@ -40,7 +40,7 @@ final class StrictTransportStore: Sendable {
 
     private static var now: Int { Int(min(max(Date().timeIntervalSince1970, 0), 1e11)) }
 
-    /// Whether no host is known, after reading the file.
+    /// Whether the store contains no hosts. Reads the store's file first if it has not been read yet.
     var isEmpty: Bool { withHosts { $0.isEmpty } }
 
     /// Records a response's policy.

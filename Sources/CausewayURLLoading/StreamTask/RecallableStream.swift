@@ -65,7 +65,7 @@ final class RecallableStream: ByteStream {
         state.withLock { state in state.unread.content = content + state.unread.content }
     }
 
-    /// Marks the end of the stream as unread.
+    /// Makes a later receive operation report the end of the stream again.
     func unreadEnd() { state.withLock { state in state.unread.isEnd = true } }
 
     func send(_ content: Data, isFinal: Bool, _ completion: @escaping @Sendable (NWError?) -> Void) {

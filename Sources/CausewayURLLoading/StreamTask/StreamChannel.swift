@@ -9,7 +9,7 @@ internal import Foundation
 /// The channel exists from the task's creation and is the task's loader. State changes happen under one lock. The
 /// resulting actions are performed in order, by one thread at a time, without the lock.
 final class StreamChannel: Loader {
-    /// Where the bytes come from.
+    /// The connection that a stream task uses.
     enum Origin: Sendable {
         /// An endpoint to connect to, its port, and the name that TLS authenticates.
         case endpoint(NWEndpoint, name: String, port: UInt16)
@@ -25,7 +25,7 @@ final class StreamChannel: Loader {
         var stream: RecallableStream?
         var connection: NWConnection?
         var isWaiting = false
-        /// When the connection attempt began; `nil` if it uses no proxy.
+        /// When the connection attempt began; `nil` if the connection uses no proxy.
         var start: Duration?
         /// The credentials for proxies; `nil` before a proxy has refused the connection.
         var proxy: ProxyAccess?
@@ -170,9 +170,11 @@ final class StreamChannel: Loader {
         apply { $0.opened(at: $1) }
     }
 
-    /// Fails the task if the connection is not established. Later failures are reported by reads and writes.
+    /// Fails the task with a connection error. Has no effect once the connection is established: reads and writes then
+    /// report failures.
     ///
-    /// - Parameter reason: What the program or its user can do; `nil` if the error already says this.
+    /// - Parameter reason: Advice for the program or its user, such as which library to install; `nil` if the error
+    ///   needs no advice.
     func failConnecting(_ error: NWError, _ reason: String? = nil) {
         guard state.withLock({ state in state.stream == nil }) else { return }
         var failure = LoadFailure(connecting: error, nil, network.settings.access.options)

@@ -19,7 +19,7 @@ extension StreamConversation {
 
     mutating func recalled(_ isRecalled: Bool, at now: Duration) {
         guard phase != .ended else { return }
-        // If the receive operation was not withdrawn, it is about to complete, and its bytes arrive next.
+        // If the receive operation was not withdrawn, it counts as pending until ``arrived(_:at:)`` reports its result.
         if isRecalled { input.isReceiving = false }
         resume(at: now)
     }

@@ -11,7 +11,7 @@ internal import Foundation
 /// ``end(_:)``.
 struct StreamConversation: Sendable {
     enum Action: Sendable {
-        /// Receive at most this number of bytes, and report the result with ``arrived(_:at:)``.
+        /// Receive at most the given number of bytes, and report the result with ``arrived(_:at:)``.
         case receive(Int)
         /// Withdraw the pending receive operation, and report with ``recalled(_:at:)`` whether that succeeded.
         case recall
@@ -26,7 +26,7 @@ struct StreamConversation: Sendable {
         case call(@Sendable () -> Void)
         case reportReadClosed
         case reportWriteClosed
-        /// Call ``advance(to:)`` at this time.
+        /// Call ``advance(to:)`` at the given time.
         case wake(at: Duration)
         /// End the task with this error; `nil` if it succeeded.
         case end((any Error)?)
@@ -136,7 +136,7 @@ struct StreamConversation: Sendable {
         append(StreamWrite(number: nextNumber(), kind: .close, limit: OperationLimit(0)), at: now)
     }
 
-    /// Changes the connection after all earlier operations.
+    /// Starts TLS or converts the connection to streams, after all earlier operations.
     mutating func change(_ change: StreamBatch.Change, at now: Duration) {
         guard phase != .ended else { return }
         batches[batches.count - 1].change = change

@@ -18,7 +18,8 @@ extension TaskCore {
         }
     }
 
-    /// Runs a closure in the order of the task's messages.
+    /// Adds a closure to the end of the task's message queue. The closure does not run if the task is cancelled or
+    /// complete.
     func perform(_ body: @escaping @Sendable (TaskCore) -> Void) {
         let mustDrain = state.withLock { state in
             guard !state.life.isOver else { return false }

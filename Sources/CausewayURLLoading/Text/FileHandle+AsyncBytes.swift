@@ -69,8 +69,9 @@ final class FileHandleReader: Sendable {
 
     /// Returns the available bytes, or `nil` at the end. Blocks until bytes are available or the end is reached.
     ///
-    /// `FileHandle.availableData` ends the process if the read fails, for example for a directory, and for a terminal
-    /// or pipe that another process has set to be non-blocking.
+    /// This method replaces `FileHandle.availableData`, which ends the process if a read fails. A read of a directory
+    /// fails. A read of a terminal or pipe fails if another process has made it non-blocking and no bytes are
+    /// available.
     private func availableBytes() throws -> Data? {
         guard handle !== FileHandle.nullDevice else { return nil }
         var bytes = [UInt8](repeating: 0, count: Self.pieceSize)

@@ -75,7 +75,7 @@ extension URLSessionWebSocketTask {
     }
 }
 
-/// A close frame's code and reason, as programs see them.
+/// A close frame's code and reason, in the types that the public properties `closeCode` and `closeReason` use.
 struct WebSocketCloseReport: Sendable {
     var code: URLSessionWebSocketTask.CloseCode
     var reason: Data?
@@ -85,7 +85,7 @@ struct WebSocketCloseReport: Sendable {
         self.reason = reason
     }
 
-    /// Creates the report for a received close frame.
+    /// Converts a received close frame.
     init(_ frame: WebSocketClosing) {
         self.init(
             .init(number: Int((frame.code ?? .noStatusReceived).rawValue)),

@@ -10,7 +10,7 @@ extension WebSocketConversation {
     struct Sending: Sendable {
         enum Item: Sendable {
             case message(Message)
-            /// A ping with its number.
+            /// A ping. The number determines its payload and is its key in ``Sending/pings``.
             case ping(UInt64)
             case close(WebSocketClosing)
         }
@@ -31,7 +31,7 @@ extension WebSocketConversation {
         var written: Deque<(end: Int, handler: SendHandler)> = []
         /// The number of bytes passed to the network.
         var passed = 0
-        /// The number of bytes that the network has processed.
+        /// The number of passed bytes whose send operation has completed, with or without an error.
         var processed = 0
         /// The ping handlers by number.
         var pings: [UInt64: SendHandler] = [:]
@@ -52,7 +52,8 @@ extension WebSocketConversation {
         private var messages: Deque<Message> = []
         /// The parts of an incomplete message.
         private var partial = Data()
-        /// The number of bytes that wait for the program.
+        /// The size in bytes of all complete messages that the program has not received yet. Each message counts with
+        /// an additional ``WebSocketConversation/messageCost``.
         private var count = 0
 
         /// Whether more messages should be received.

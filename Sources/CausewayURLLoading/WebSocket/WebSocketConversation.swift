@@ -31,7 +31,7 @@ struct WebSocketConversation: Sendable {
         case end((any Error)?)
         /// Call ``closingTimedOut()`` after ``closingTime``.
         case limitClosing
-        /// Close the connection, or abort it.
+        /// Close the connection. If `isInterrupted` is `true`, abort the connection instead.
         case disconnect(isInterrupted: Bool)
     }
 

@@ -30,7 +30,7 @@ struct WebSocketHandshake {
         value.isUpgrade = true
     }
 
-    /// Returns the session's compression; `nil` for none.
+    /// Returns the compression to offer to the server; `nil` if the session's configuration sets none.
     private func compression() throws(LoadFailure) -> WebSocketCompression? {
         do throws(NWError) {
             return try network.settings.http.webSocketCompression?.plan(isServer: false)
@@ -41,7 +41,8 @@ struct WebSocketHandshake {
         }
     }
 
-    /// Returns the opened connection if the response completes the handshake.
+    /// Returns the opened WebSocket connection. Throws an error if the response does not complete the handshake, or if
+    /// the server does not agree to a compression that the program requires.
     ///
     /// - Parameter offered: The offered subprotocols.
     func opening(

@@ -17,7 +17,8 @@ package enum InternetAddress: Hashable, Sendable {
         /// itself.
         package static let unspecified = Family(rawValue: 0)
         package static let ipv4 = Family(rawValue: 2)
-        /// `AF_BRIDGE`: link messages with this family describe a bridge port's membership, not the interface.
+        /// `AF_BRIDGE`. A link message with this family describes the interface's membership in a bridge. It does not
+        /// describe the interface itself.
         package static let bridge = Family(rawValue: 7)
         package static let ipv6 = Family(rawValue: 10)
 

@@ -15,7 +15,7 @@ public struct ByteView: ~Escapable {
     @_lifetime(copy bytes)
     @inlinable
     public init(_ bytes: Span<UInt8>) {
-        // The bytes of a `UInt8` span are initialized and have no padding.
+        // Reading the elements as raw bytes is safe: the bytes of a `UInt8` span are initialized and have no padding.
         self.bytes = unsafe bytes.bytes
     }
 

@@ -7,7 +7,7 @@ package enum PercentCoding {
     /// Encodes every byte that `isAllowed` rejects. The result is ASCII if only ASCII bytes are allowed.
     @inlinable package static func encoded(_ bytes: some Collection<UInt8>, where isAllowed: (UInt8) -> Bool) -> String
     {
-        // Most text needs no encoding.
+        // A fast path for text that needs no encoding, as most text does not.
         bytes.allSatisfy(isAllowed) ? String(decoding: bytes, as: UTF8.self) : encodedEach(Array(bytes), isAllowed)
     }
 

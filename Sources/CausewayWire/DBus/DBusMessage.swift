@@ -52,8 +52,8 @@ package struct DBusMessage: Hashable, Sendable {
     /// Returns the size in bytes of the message at the start of `bytes`; `nil` if there are fewer than
     /// ``prefixByteCount`` bytes.
     ///
-    /// - Throws: ``WireError`` if the bytes are not a message, or if the message is longer than ``byteLimit``. The next
-    ///   message's start is then unknown.
+    /// - Throws: ``WireError`` if the bytes are not a message, or if the message is longer than ``byteLimit``. After
+    ///   either error, the position of the next message is unknown.
     package static func byteCount(of bytes: Span<UInt8>) throws(WireError) -> Int? {
         guard bytes.count >= prefixByteCount else { return nil }
         var reader = DBusReader(bytes, isLittleEndian: try isLittleEndian(bytes[0]))

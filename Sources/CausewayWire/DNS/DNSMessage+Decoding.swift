@@ -6,7 +6,7 @@ extension DNSMessage {
     ///
     /// - Throws: ``WireError`` for malformed names and for missing bytes.
     package init(parsing bytes: Span<UInt8>) throws(WireError) {
-        // The unsafe view is valid: a UInt8 is one initialized byte without padding.
+        // Reading the elements as raw bytes is safe: a `UInt8` is one initialized byte without padding.
         try self.init(parsing: unsafe bytes.bytes)
     }
 
@@ -81,8 +81,8 @@ extension DNSQuestion {
 /// Most records begin with a pointer to an earlier name. If several records point to one name, the name is parsed once
 /// and the records share it. This is correct because a position in a message always yields the same name.
 struct KnownNames {
-    /// The number of names to keep; small because the search is linear. Four names are enough for the host, the
-    /// service, the service type, and one more name.
+    /// The number of parsed names to keep. It is small because the search is linear. Four names are enough for the
+    /// records of one service: the host, the service, the service type, and one more name.
     private static let limit = 4
 
     private var names = InlineArray<4, (position: Int, name: DNSName)?>(repeating: nil)

@@ -17,7 +17,7 @@ package struct DNSMessageSummary: Equatable, Sendable {
     /// - Parameter isWanted: Returns whether a name is wanted.
     /// - Returns: `nil` for a malformed message, and for opcodes and response codes that mDNS ignores (RFC 6762 §18.3, §18.11).
     package init?(_ message: Span<UInt8>, isWanted: (DNSName) -> Bool) {
-        // The unsafe view is valid: a UInt8 is one initialized byte without padding.
+        // Reading the elements as raw bytes is safe: a `UInt8` is one initialized byte without padding.
         try? self.init(reading: unsafe message.bytes, isWanted)
     }
 

@@ -1,6 +1,6 @@
 extension DNSName {
-    /// Maximum number of pointers to follow for one name. Each useful pointer leads to at least one label, and a name has at most 127
-    /// labels.
+    /// The maximum number of pointers to follow for one name. A name has at most 127 labels, and a sender needs at most
+    /// one pointer per label.
     private static let jumpLimit = 127
 
     /// Parses a name that may contain compression pointers into `message` (RFC 1035 §4.1.4).

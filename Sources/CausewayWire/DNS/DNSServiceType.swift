@@ -26,7 +26,8 @@ package struct DNSServiceType: Hashable, Sendable {
         try Self.check(service)
     }
 
-    /// Parses a service type to browse for. Accepts every type that a device could have registered.
+    /// Parses a service type to browse for. Accepts service names that RFC 6335 §5.1 forbids, because some devices
+    /// register such names.
     package init(browsing text: String) throws(Mistake) {
         var parts = text.split(separator: ",", omittingEmptySubsequences: false)
         var type = parts.removeFirst()

@@ -46,8 +46,8 @@ package struct HPACKDecoder: Sendable {
     /// The dynamic table's size: the sum of its entry sizes (RFC 7541 §4.1).
     package var tableSize: Int { table.size }
 
-    /// Sets the dynamic table's maximum size. Call this method when the peer has acknowledged the setting
-    /// (RFC 7541 §4.2).
+    /// Sets the dynamic table's maximum size (`SETTINGS_HEADER_TABLE_SIZE`). Reduce the size only when the peer has
+    /// acknowledged the SETTINGS frame that contains the new value (RFC 7541 §4.2).
     package mutating func setMaximumTableSize(_ size: Int) {
         maximumTableSize = max(0, size)
         expectsSizeUpdate = maximumTableSize < table.capacity
@@ -147,7 +147,7 @@ package struct HPACKDecoder: Sendable {
         }
         offset += count
         guard isHuffman else {
-            // The range is inside the block, as checked above.
+            // The guard above has checked that the string lies inside the block.
             let part = bytes.extracting(start..<offset)
             return unsafe part.withUnsafeBufferPointer { source in unsafe block.append(contentsOf: source) }
         }

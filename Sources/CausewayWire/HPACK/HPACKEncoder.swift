@@ -6,9 +6,10 @@ package struct HPACKEncoder: Sendable {
     package static let largestTableSize = 4096
 
     private var table = HPACKDynamicTable(capacity: HPACKDecoder.defaultTableSize)
-    /// The smallest and the most recent table size since the previous block; `nil` if the size did not change.
+    /// The table's maximum sizes to announce in the next block: the smallest one since the previous block, and the
+    /// current one. `nil` if the maximum did not change.
     private var sizeUpdate: (smallest: Int, last: Int)?
-    /// Whether strings are Huffman-coded if this makes them shorter.
+    /// Whether strings may be Huffman-coded. A string is coded only if this makes it shorter.
     package var usesHuffman = true
     private var scratch: [UInt8] = []
 

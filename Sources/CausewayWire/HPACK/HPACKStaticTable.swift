@@ -90,7 +90,8 @@ enum HPACKHash {
     /// Returns a hash of bytes. Collisions only cost time, because every match is compared byte by byte.
     static func of(_ bytes: Span<UInt8>, seed: UInt32 = 0) -> UInt32 {
         var hash = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 ^ UInt64(truncatingIfNeeded: bytes.count)
-        // A UInt8 is one initialized byte, and the loop's condition keeps the loads in bounds.
+        // The unchecked loads are safe: a `UInt8` is one initialized byte, and the loop condition keeps the loads
+        // inside `bytes`.
         let raw = unsafe bytes.bytes
         var index = 0
         while index &+ 8 <= bytes.count {

@@ -5,7 +5,8 @@
 struct HuffmanCode: Sendable {
     static let shared = HuffmanCode()
 
-    /// The number of bits that index the lookup table. All letters, digits and common punctuation have shorter codes.
+    /// The number of bits that index the lookup table. The codes for letters, digits and common punctuation are not
+    /// longer than this, so the table contains them.
     static let lookupBits = 10
     /// The longest code length in bits.
     static let maximumLength = 30

@@ -1,7 +1,7 @@
 /// Parses a server-sent event stream (WHATWG HTML §9.2.5, §9.2.6) from input split at any byte.
 ///
-/// The size limit bounds the memory. Invalid UTF-8 is replaced, and an incomplete event at the end of the stream is
-/// dropped.
+/// The maximum event size bounds the parser's memory use. Invalid UTF-8 is replaced. An incomplete event at the end of
+/// the stream is dropped.
 package struct EventStreamParser: Sendable {
     package struct Event: Equatable, Sendable {
         /// The latest event identifier in the stream, set by this event or an earlier event; empty if there is none.

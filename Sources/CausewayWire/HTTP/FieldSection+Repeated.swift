@@ -12,7 +12,8 @@ extension FieldSection {
         let own = block.span
         let count = own.count
         guard count > 0, bytes.count >= count else { return nil }
-        // All bytes are initialized, and the loop conditions keep the loads inside both spans.
+        // The unsafe loads are valid: all bytes in both spans are initialized, and the loop conditions keep the loads
+        // inside both spans.
         let (one, other) = unsafe (own.bytes, bytes.bytes)
         var offset = 0
         while offset + 8 <= count {

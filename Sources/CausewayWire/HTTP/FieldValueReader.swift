@@ -100,7 +100,8 @@ package struct FieldValueReader {
             if isEscaped {
                 isEscaped = false
             } else if byte == HTTPCharacters.backslash {
-                // Outside a quoted string, a backslash may belong to a file name.
+                // Outside a quoted string, a backslash can escape only `end`. Any other backslash may belong to a file
+                // name.
                 isEscaped = isQuoted || honorsEscapes && index + 1 < rest.endIndex && rest[index + 1] == end
             } else if byte == HTTPCharacters.quote {
                 isQuoted.toggle()

@@ -24,8 +24,9 @@ package struct HeadReader: Equatable, Sendable {
         case response(status: Int, reasonStart: Int, end: Int, version: HTTPVersion)
     }
 
-    /// The block's initial capacity in bytes. Most heads are shorter, so they need only two allocations. An array of
-    /// 1024 bytes would exceed the sizes that the allocator serves from its per-thread cache.
+    /// The block's maximum initial capacity in bytes. Most heads fit, so reading a head takes only two allocations: the
+    /// block and the field index. The capacity is below 1024, because the allocator's per-thread cache does not serve
+    /// an array of 1024 bytes.
     private static let usualByteCount = 960
     private static let usualFieldCount = 16
     /// The maximum number of empty lines before a request line. RFC 9112 §2.2 asks servers to ignore at least one.
@@ -52,9 +53,11 @@ package struct HeadReader: Equatable, Sendable {
     /// Whether the reader has read a head's first line.
     package var hasStartLine: Bool { if case .none = startLine { false } else { true } }
 
-    /// Whether a line may end with a line feed alone (RFC 9112 §2.2), and a field may continue on lines that begin with
-    /// white space (RFC 9112 §5.2). Some servers and gateways send such responses. In requests and chunked trailers,
-    /// request smuggling would be possible, because implementations interpret such lines differently.
+    /// Whether the reader accepts lines that end with a line feed alone (RFC 9112 §2.2), and fields that continue on
+    /// lines that begin with white space (RFC 9112 §5.2).
+    ///
+    /// Responses may contain such lines, because some servers and gateways send them. Requests and chunked trailers
+    /// must not: implementations interpret such lines differently, which makes request smuggling possible.
     private var allowsObsoleteLines: Bool {
         switch kind {
         case .response: true

@@ -7,7 +7,8 @@ package struct MultipartDecoder: Sendable {
     package enum Event: Equatable, Sendable {
         /// A part begins with these fields.
         case part(FieldSection)
-        /// More part content: a slice of the input, or earlier input that looked like a delimiter.
+        /// More part content: a slice of the input, or earlier bytes that were held back because a delimiter could
+        /// begin with them.
         case content(ArraySlice<UInt8>)
         /// The part's content is complete.
         case partEnd
@@ -41,7 +42,7 @@ package struct MultipartDecoder: Sendable {
     private let delimiter: [UInt8]
     private let limits: Limits
     private var state = State.preamble
-    /// The number of delimiter bytes that the input's last bytes match.
+    /// The number of bytes at the delimiter's start that match the most recent input.
     private var matched = 2
     /// The number of delimiter bytes that count as matched although they are not in the input. A delimiter begins with
     /// CRLF. At the start of the body or of a part's content, this CRLF counts as matched, because the first line may
@@ -106,7 +107,7 @@ package struct MultipartDecoder: Sendable {
                 rest = rest[index...]
                 return
             }
-            // Bytes from earlier pieces looked like a delimiter but are content.
+            // Emit the bytes that earlier calls held back as a possible delimiter. They are content.
             let earlier = matched - (index - start)
             if earlier > borrowed { emit(delimiter[borrowed..<earlier], &events) }
             (matched, borrowed) = (0, 0)

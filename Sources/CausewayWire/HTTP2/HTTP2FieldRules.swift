@@ -35,7 +35,7 @@ enum HTTP2FieldRules {
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-    /// Checks the rules for connection-specific fields (RFC 9113 §8.2.2).
+    /// Returns how a field violates the rules for connection-specific fields (RFC 9113 §8.2.2); `nil` if it does not.
     private static func connectionMistake(_ name: Span<UInt8>, _ value: Span<UInt8>, allowsTE: Bool) -> String? {
         guard isConnectionSpecific(name) else {
             guard name.count == 2, areEqual(name, "te") else { return nil }

@@ -9,7 +9,7 @@ package struct HTTP2Settings: Equatable, Sendable {
     package var maxConcurrentStreams: Int?
     package var initialWindowSize = 65535
     package var maxFrameSize = 16384
-    /// The maximum field section size; `nil` for no limit.
+    /// The maximum field section size in bytes that this peer accepts; `nil` for no limit.
     package var maxHeaderListSize: Int?
     /// Whether the server accepts extended CONNECT requests (RFC 8441 §3).
     package var enablesConnectProtocol = false

@@ -6,7 +6,7 @@ package struct NTLMAuthenticateMessage: Equatable, Sendable {
     private static let integrityCodePosition = 72
 
     package var flags: NTLMFlags
-    /// The LM response. NTLMv2 uses 24 bytes.
+    /// The LM response to the challenge. In NTLMv2 it has 24 bytes.
     package var lmResponse: [UInt8]
     package var ntResponse: [UInt8]
     /// The domain name, in the character set that `flags` states; empty for the server's domain.

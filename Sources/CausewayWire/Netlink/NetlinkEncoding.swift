@@ -3,7 +3,8 @@ internal import CausewayTypes
 extension [UInt8] {
     /// Appends one integer in host byte order.
     mutating func append<T: FixedWidthInteger>(host value: T) {
-        // On every host, the lowest bits in `littleEndian` are the first byte in memory.
+        // On hosts of either byte order, the lowest bits in `ordered` are the first byte of `value` in memory. The loop
+        // appends the bytes in memory order.
         let ordered = value.littleEndian
         for index in 0..<(T.bitWidth / 8) {
             append(UInt8(truncatingIfNeeded: ordered >> T(8 * index)))

@@ -1,6 +1,7 @@
 /// Collects the reply to one ``NetlinkRequest`` from several datagrams.
 ///
-/// The type does no I/O: the socket's owner passes each received datagram to it and acts on the returned ``Progress``.
+/// The type does no I/O: the caller receives the datagrams, passes each one to this type, and acts on the returned
+/// ``Progress``.
 package struct NetlinkListing<Value> {
     package enum Progress: Equatable, Sendable {
         /// The reply is not complete. Receive the next datagram.

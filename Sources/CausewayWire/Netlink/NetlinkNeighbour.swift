@@ -5,7 +5,8 @@ package struct NetlinkNeighbour: Equatable, Sendable {
     package var interfaceIndex: Int
     package var state: State
 
-    /// The state bits (`NUD_` values). None are set in a new entry (`NUD_NONE`), before the kernel's first request.
+    /// The state bits (`NUD_` values). A new entry has none (`NUD_NONE`) until the kernel requests the neighbour's
+    /// link-layer address.
     package struct State: OptionSet, Hashable, Sendable {
         package var rawValue: UInt16
 

@@ -79,8 +79,9 @@ package enum NetlinkRequest: Hashable, Sendable {
         case .putLinkLocal(let address, let index, let isPreferred):
             var body = Self.linkLocal(address, index)
             body.append(attribute: 4, InternetAddress.ipv4(IPv4Address(bits: 0xA9FE_FFFF)).bytes)  // IFA_BROADCAST
-            // IFA_CACHEINFO: preferred lifetime infinite or zero, valid lifetime infinite, and two timestamps that only
-            // the kernel sets.
+            // IFA_CACHEINFO: the preferred lifetime, the valid lifetime and two timestamps. Both lifetimes are
+            // infinite, but the preferred lifetime is zero if new connections must not use the address. The timestamps
+            // are zero, because only the kernel sets them.
             body.append(host: UInt16(20))
             body.append(host: UInt16(6))
             for number: UInt32 in [isPreferred ? .max : 0, .max, 0, 0] { body.append(host: number) }

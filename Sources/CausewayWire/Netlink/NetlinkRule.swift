@@ -12,7 +12,7 @@ package struct NetlinkRule: Equatable, Sendable {
     package var target: UInt32 = 0
     /// The rule ignores routes whose prefix length is at most this value; `nil` if the rule accepts all routes.
     package var suppressedLength: Int?
-    /// Whether to use the packet's VRF table.
+    /// Whether to use the VRF routing table for the packet's interface instead of ``table`` (`FRA_L3MDEV`).
     package var usesControllerTable = false
 
     /// The packets to which a rule applies.

@@ -7,7 +7,7 @@ package struct NameServiceOrder: Equatable, Sendable {
         case dns
         /// Multicast DNS, for names in the domain `local`.
         case multicast
-        /// The host's own name.
+        /// The source `myhostname`, which knows only the host's own name.
         case ownName
     }
 

@@ -9,7 +9,7 @@ package struct MessageDeflate: Equatable, Sendable {
         /// The window has at most this many bits, 8 to 15.
         case bits(Int)
 
-        /// The limit in bits.
+        /// The maximum window size in bits.
         package var maximumBits: Int { if case .bits(let bits) = self { bits } else { 15 } }
     }
 

@@ -18,7 +18,8 @@ package struct UpgradeResponse: Equatable, Sendable {
     package init(refusing error: UpgradeError) {
         switch error {
         case .unsupportedVersion:
-            // `serialized(for:)` adds the field with the supported version (RFC 9110 §15.5.22).
+            // Status 426 requires a field with the WebSocket version that the server supports. `serialized(for:)` adds
+            // this field (RFC 9110 §15.5.22).
             self.init(status: 426)
         case .tooLong: self.init(status: 431)
         case .malformed, .refused, .unwritable, .missingExtension: self.init(status: 400)

@@ -8,7 +8,7 @@ package struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable {
     package static let goingAway = WebSocketCloseCode(rawValue: 1001)
     package static let protocolError = WebSocketCloseCode(rawValue: 1002)
     package static let unsupportedData = WebSocketCloseCode(rawValue: 1003)
-    /// A close frame has no code. This value is reported to the program and is never sent.
+    /// The code for a received close frame without a code. It is reported to the program and is never sent.
     package static let noStatusReceived = WebSocketCloseCode(rawValue: 1005)
     /// The connection has ended without a close frame. This value is reported to the program and is never sent.
     package static let abnormalClosure = WebSocketCloseCode(rawValue: 1006)

@@ -46,7 +46,7 @@ package struct WebSocketFrameHeader: Equatable, Sendable {
     package init(parsing reader: inout ByteReader, permitsCompression: Bool = false) throws(WireError) {
         let start = reader.position
         let first = try reader.readInteger(as: UInt8.self)
-        // No extension uses the other reserved bits.
+        // All reserved bits must be zero, except the compression bit if compression was negotiated.
         guard first & (permitsCompression ? 0x30 : 0x70) == 0 else { throw .invalid("reserved bits", at: start) }
         guard let opcode = WebSocketOpcode(rawValue: first & 0x0F) else { throw .invalid("opcode", at: start) }
         isCompressed = first & 0x40 != 0

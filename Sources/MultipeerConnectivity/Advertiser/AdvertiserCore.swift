@@ -26,7 +26,7 @@ final class AdvertiserCore: Sendable {
 
     func start() {
         guard let run = runs.withLock({ $0.begin() }) else { return }
-        // Create the peer's key on the queue, because the first use takes milliseconds.
+        // Start advertising on the queue: if the peer has no key yet, creating the key takes milliseconds.
         queue.async { self.begin(run) }
     }
 
@@ -73,7 +73,8 @@ final class AdvertiserCore: Sendable {
         delegate.advertiser(
             advertiser, didReceiveInvitationFromPeer: inviter, withContext: invitation.context
         ) { [peer] isAccepted, session in
-            // The inviter invited this peer. A session with another local peer must not accept the invitation.
+            // The inviter invited the peer that this advertiser advertises. Decline the invitation if the session
+            // belongs to another local peer.
             guard isAccepted, let session, session.core.peer.id == peer.id else { return invitation.decline() }
             session.core.accept(invitation)
         }

@@ -88,7 +88,8 @@ final class AssistantCore: NSObject, Sendable, MCNearbyServiceAdvertiserDelegate
         state.withLock { $0.open = ($0.open + [question]).filter(\.isOpen) }
     }
 
-    /// Notifies the delegate, then calls `present`, both on the queue.
+    /// Notifies the delegate that an invitation is about to be presented, then calls `present`. Both calls run on the
+    /// assistant's private queue.
     private func willPresent(then present: @escaping @Sendable () -> Void) {
         queue.async {
             if let (assistant, delegate) = self.faces.pair {

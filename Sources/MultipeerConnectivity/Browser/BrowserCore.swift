@@ -43,8 +43,9 @@ final class BrowserCore: Sendable {
         browse?.stop()
     }
 
-    /// Returns the peer with its key digest, if this browser has found it. An archived `MCPeerID` may have only the
-    /// peer ID; the digest ensures that the invitation goes to the found peer.
+    /// Adds the missing key digest to a peer, if this browser has found a peer with its ID. Otherwise returns the peer
+    /// unchanged. An `MCPeerID` from an archive may have no digest; the digest ensures that the invitation goes to the
+    /// found peer.
     func identity(of peer: PeerIdentity) -> PeerIdentity {
         peer.fingerprint.isEmpty ? state.withLock { $0.found.last(peer.id) } ?? peer : peer
     }

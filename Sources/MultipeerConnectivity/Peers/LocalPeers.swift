@@ -27,7 +27,8 @@ final class LocalPeers: Sendable {
         try? local?.store()
     }
 
-    /// Returns a peer's node, and creates the peer's key if necessary.
+    /// Returns a local peer's ``PeerNode``, which represents the peer on the network. Creates the peer's key if
+    /// necessary.
     ///
     /// - Throws: ``PeerFailure`` if the key cannot be created or read.
     func node(for peer: PeerIdentity) throws(PeerFailure) -> PeerNode { .shared(for: try key(of: peer)) }

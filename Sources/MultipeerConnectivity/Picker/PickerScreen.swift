@@ -8,7 +8,8 @@ final class PickerScreen: Sendable {
     private struct State: Sendable {
         var drawn = 0
         var decoder = KeyDecoder()
-        /// The number of reads, to detect whether more bytes followed an escape byte.
+        /// The number of reads from the terminal. If this number is unchanged a short time after an escape byte, no
+        /// byte has followed the escape byte.
         var reads = 0
     }
 

@@ -47,8 +47,8 @@ final class FetchedResource: Sendable {
             completion(failure.map { MCError($0) })
         }
         progress.addChild(transfer, withPendingUnitCount: Self.halfWork)
-        // If the progress was cancelled after the download and before addChild(), neither the download nor the transfer
-        // was cancelled.
+        // If the progress was cancelled after the download and before addChild(), the cancellation has not reached the
+        // transfer. Cancel the transfer now.
         if progress.isCancelled { transfer.cancel() }
     }
 }

@@ -22,8 +22,8 @@ enum PeerStreams {
         stream.start { [weak feed, weak stream] event in
             switch event {
             case .data(let data):
-                // The engine enforces the flow-control window, so `put` fails only if the program has closed the
-                // stream.
+                // `put` fails only if the program has closed the stream. The bytes always fit, because the buffer is as
+                // large as the flow-control window, and the engine enforces the window.
                 if feed?.put(data) == false { stream?.close() }
             case .ended: feed?.finish()
             case .failed(let failure): feed?.fail(failure.streamError)

@@ -113,7 +113,8 @@ final class SessionCore: Sendable {
         let engine = state.withLock { state in
             state.life += 1
             let peers = state.roster.removeAll()
-            // Enqueue under the lock, so that no event from the session's next life can come first.
+            // Enqueue the reports while the lock is held. Otherwise events from the session's next use could be
+            // enqueued before them.
             if reporting { for peer in peers { queue.async { self.tell(peer.value, [.notConnected]) } } }
             return state.engine.take()
         }

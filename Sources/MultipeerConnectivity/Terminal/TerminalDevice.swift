@@ -82,7 +82,7 @@ final class TerminalDevice: Terminal {
             let count = read(file.number, &buffer, buffer.count)
             let code = errno
             guard count >= 0 || code != EAGAIN && code != EINTR else { return }
-            // A closed terminal stays readable. Without this call, the source would call its handler again and again.
+            // A closed terminal stays readable. Without endReading(), Dispatch would call this handler again and again.
             if count <= 0 { self?.endReading() }
             handler(Array(buffer.prefix(max(0, count))))
         }

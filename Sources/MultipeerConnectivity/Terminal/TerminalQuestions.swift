@@ -109,7 +109,8 @@ final class TerminalQuestions: Sendable {
         if isCurrent { next() }
     }
 
-    /// Whether a line is `y` or `yes`, in any case. The end of input is neither.
+    /// Whether a line is `y` or `yes`, in lower or upper case. Returns `false` at the end of input, where the line is
+    /// empty.
     static func isYes(_ line: [UInt8]) -> Bool {
         let word = String(decoding: line, as: UTF8.self).filter { !$0.isWhitespace }.lowercased()
         return word == "y" || word == "yes"

@@ -70,7 +70,8 @@ struct RegisterCommand: Subcommand {
             System.keepMemorySmall()
             let service = try ServiceDescription(
                 name: name, type: type, port: port, entries: entries, mayRename: !noRename)
-            // Check all names before the first registration, because an appended number may make a name too long.
+            // Check all names before the first registration. With --count, a number is appended to each name, which may
+            // then be too long.
             let services = try (1...count).map { number in
                 count == 1 ? service : try service.named("\(name) \(number)", type: type)
             }

@@ -37,7 +37,8 @@ struct TypesCommand: Subcommand {
             let watch = try RecordWatch(
                 name: "_services._dns-sd._udp.local", type: "PTR", interfaceIndex: try interfaceIndex(interface))
             var seen: Set<String> = []
-            // A service type has two labels and the link's domain. Ignore records with other targets.
+            // The target of each record should be a service type: two labels and the domain `local`, such as
+            // `_http._tcp.local`. Ignore records with other targets.
             for await case .added(let record) in watch.events(for: .seconds(time)) {
                 guard let target = record.target, target.droppingFirst(2) == .local,
                     let label = DNSName(labels: target.labels.prefix(2))

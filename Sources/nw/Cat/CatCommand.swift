@@ -173,8 +173,8 @@ extension CatCommand {
     /// The operation selected by the arguments.
     enum Plan {
         case connect(NWEndpoint, NWParameters)
-        /// Listen on an address and port. The text names the address in messages. The port is unused if the parameters
-        /// have a complete local endpoint.
+        /// Listen for clients. The text specifies the address or port in messages. The port is `any` if
+        /// `requiredLocalEndpoint` in the parameters specifies the address to listen on.
         case listen(String, NWEndpoint.Port, NWParameters)
         case scan(NWEndpoint.Host, ClosedRange<UInt16>, NWParameters)
     }

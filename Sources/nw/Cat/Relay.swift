@@ -49,7 +49,8 @@ struct Relay: Sendable {
                 }
             }
             defer {
-                // The child tasks' pending calls return only when the connection ends.
+                // Cancel the connection too: pending sends and receives of the child tasks return only when the
+                // connection ends.
                 connection.cancel()
                 group.cancelAll()
             }

@@ -12,8 +12,9 @@ struct WebSocketRelay: Sendable {
     let connection: NWConnection
     let options: CatOptions
 
-    /// Relays in both directions. Returns when the peer has closed the connection, or after the idle limit without a message. If the options
-    /// close the connection after the input, the relay sends a close frame at the end of input, and the peer then closes the connection.
+    /// Relays in both directions. Returns when the peer has closed the connection, or when no message has passed for
+    /// the idle limit. If `closesAfterInput` is set, sends a close frame at the end of input, and waits until the peer
+    /// closes the connection.
     func run() async throws {
         let activity = RelayActivity()
         try await withThrowingTaskGroup(of: End.self) { group in
@@ -34,7 +35,8 @@ struct WebSocketRelay: Sendable {
                 }
             }
             defer {
-                // The child tasks' pending calls return only when the connection ends.
+                // Cancel the connection too: pending sends and receives of the child tasks return only when the
+                // connection ends.
                 connection.cancel()
                 group.cancelAll()
             }

@@ -42,7 +42,7 @@ final class TaskLineTransport: NSObject, LineTransport, URLSessionStreamDelegate
         guard let task else { return }
         task.resume()
         if security != nil { task.startSecureConnection() }
-        // An empty write is complete when the connection is established.
+        // Wait until the connection is established: only then is an empty write complete.
         try await unwrapping { try await task.write(Data(), timeout: 0) }
     }
 

@@ -70,7 +70,8 @@ extension NWConnection {
         for await state in states {
             if state == wanted { return }
             switch state {
-            // Keep waiting: a connection fails when both directions have ended, and is cancelled later.
+            // Keep waiting for `cancelled`: a connection whose two directions have ended fails first and is cancelled
+            // later.
             case .failed where wanted == .cancelled: break
             case .failed(let error), .waiting(let error):
                 throw CommandFailure("connection to \(endpoint.label) failed", error)

@@ -37,7 +37,8 @@ final class PartialFile: Sendable {
         if let size = file.regularByteCount { file.cut(to: Int(clamping: size)) }
     }
 
-    /// Returns the stored part of this URL's content; empty for another URL's file, and after a restart of the host.
+    /// Returns the stored part of this URL's content. The part is empty if the file belongs to another URL. It is also
+    /// empty after a restart of the host, because the stored bytes may not have reached the disk.
     func stored() -> PartialDownload {
         guard let text = try? OpenFile(reading: factsPath).readChunk(atMost: 64 << 10),
             let facts = try? JSONDecoder().decode(Facts.self, from: text), facts.url == url,
@@ -59,10 +60,10 @@ final class PartialFile: Sendable {
 
     func append(_ pieces: [Data]) throws { for piece in pieces { try file.writeAll(piece) } }
 
-    /// Checks the complete file.
+    /// Checks the file after all content is stored, and before the file gets its final name.
     ///
-    /// - Returns: The checksum; `nil` if there is none to check.
-    /// - Throws: ``CommandFailure`` if the checksum is wrong. The incomplete file is removed then.
+    /// - Returns: The checksum; `nil` if no checksum is expected.
+    /// - Throws: ``CommandFailure`` if the checksum is wrong. The file is then removed.
     func verify(_ checksum: FileChecksum?) throws -> FileChecksum? {
         try file.synchronize()
         guard let checksum else { return nil }
@@ -74,7 +75,7 @@ final class PartialFile: Sendable {
         return found
     }
 
-    /// The path of a complete file.
+    /// The final path of a file after its download is complete.
     enum Destination: Sendable {
         /// The file is moved to this path. An existing file is replaced.
         case replacing(String)
@@ -110,11 +111,12 @@ final class PartialFile: Sendable {
         try? DirectoryEntries.removeFile(factsPath)
     }
 
-    /// Removes both files if a later run cannot continue the download.
+    /// Removes the incomplete file and the file with the data needed to continue, if a later run cannot continue the
+    /// download.
     func leave(_ download: PartialDownload) { if download.position == 0 || download.validator == nil { remove() } }
 }
 
 extension OpenFile {
-    /// The size of a file on disk in bytes; `nil` for other files.
+    /// The file's size in bytes; `nil` if it is a pipe, socket, device or directory.
     fileprivate var regularByteCount: UInt64? { if case .regular(let count) = kind { count } else { nil } }
 }

@@ -102,8 +102,8 @@ private struct GroupMessage: Encodable {
     }
 }
 
-/// Returns a message's line: the sender; with -v the destination address and interface; the content; and a mark if more
-/// of the content follows.
+/// Returns a message's line: the sender; with -v the destination address and interface; the content; and `[more]` if
+/// the message was longer than the maximum size and its rest was cut off.
 private func line(
     for message: NWConnectionGroup.Message, _ content: Data, _ isComplete: Bool, _ isVerbose: Bool
 ) -> PrintableText {

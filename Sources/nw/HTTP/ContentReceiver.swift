@@ -46,7 +46,8 @@ final class ContentReceiver: Sendable {
         }
     }
 
-    /// Ends the output after a failure. Does nothing while another thread writes, because that write may block.
+    /// Ends the output after a failure. Does nothing while another thread writes content: that write may block, and
+    /// this method must not wait for it.
     func abandon() {
         _ = state.withLockIfAvailable { state in
             state.progress?.finish()

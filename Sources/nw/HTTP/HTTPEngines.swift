@@ -21,7 +21,8 @@ struct HTTPEngines {
         configuration.usesPriorKnowledge = { _ in usesPriorKnowledge }
         let log = log
         configuration.connectionCreated = { log.add($0) }
-        // A forwarding proxy connects to the URL's own address. For a fixed address, use a tunnel through the proxy.
+        // A proxy that forwards requests looks up the URL's host and connects to the address found. If `--resolve`
+        // specifies another address, use a tunnel through the proxy to the specified address.
         configuration.usesForwarding = destination(of: origin) == origin
         let engine = HTTPEngine(configuration)
         engines[origin] = engine

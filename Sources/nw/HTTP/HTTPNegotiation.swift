@@ -38,9 +38,11 @@ struct HTTPNegotiation {
     let scheme: ConnectionAuthentication.Scheme
     let credential: PasswordCredential?
     private var phase = Phase.idle
-    /// The connections that the next request may use; `nil` before the first challenge.
+    /// Restricts the next request to connections that are bound to the user. `nil` before the first challenge: the
+    /// request may then use a shared connection.
     private(set) var binding: ConnectionBinding?
-    /// Whether to send the next request without content: the server refuses it in any case, to send its challenge.
+    /// Whether to send the next request without content. This request carries the first authentication message, and the
+    /// server rejects it with a challenge before it accepts the content.
     private(set) var isOpening = false
 
     init(_ scheme: ConnectionAuthentication.Scheme, _ credential: PasswordCredential?) {

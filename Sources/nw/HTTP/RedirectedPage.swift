@@ -5,7 +5,8 @@ import CausewayWire
 
 /// Recognizes a web page, such as a login form, to which a server has redirected a request for something else.
 ///
-/// The page arrives with status 200. Stored as `data.json`, it could be mistaken for the requested content.
+/// Such a page arrives with a success status. If it were stored under the requested name, such as `data.json`, it could
+/// be mistaken for the requested content.
 enum RedirectedPage {
     private static let pageTypes: Set<String> = ["text/html", "application/xhtml+xml"]
     /// File name extensions for non-HTML content that `MediaTypes` does not know.
@@ -20,7 +21,8 @@ enum RedirectedPage {
     ///   - end: The final response's URL.
     ///   - accept: The request's `Accept` field, if the user set it.
     ///   - name: The requested file name.
-    /// - Returns: The failure; `nil` if there was no redirect, or if the user did not ask for another type.
+    /// - Returns: The failure; `nil` unless a redirect led to a web page although `accept` or `name` indicates another
+    ///   type.
     static func failure(
         _ head: HTTPResponseHead, from start: URIReference, to end: URIReference, accept: String?, name: String?
     ) -> HTTPCommandFailure? {

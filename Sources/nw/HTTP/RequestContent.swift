@@ -49,13 +49,14 @@ enum RequestContent: Sendable {
     }
 }
 
-/// Reads a file or standard input in chunks, on a thread that may block.
+/// Reads a file or standard input in chunks. The reads run on a separate queue, because a read can block.
 final class FileBodySource: HTTPBodySource {
     /// The number of bytes to read at a time.
     private static let chunk = 256 << 10
 
     private let file: OpenFile
-    /// The queue has no target queue, so Dispatch gives it its own thread. A read may block for hours.
+    /// A read can block for hours, so it needs a separate thread. Dispatch gives this queue its own thread, because the
+    /// queue has no target queue.
     private let queue = DispatchQueue(label: "nw.http.content")
     private let isStopped = Atomic(false)
 
@@ -79,7 +80,7 @@ final class FileBodySource: HTTPBodySource {
     func stop() { isStopped.store(true, ordering: .relaxed) }
 }
 
-/// Reads a form in chunks, on a thread that may block.
+/// Reads a form in chunks. The reads run on a separate queue, because a read can block.
 final class FormBodySource: HTTPBodySource {
     private let reader: MultipartReader
     private let queue = DispatchQueue(label: "nw.http.form")
@@ -113,7 +114,8 @@ extension HTTPConversation.Start {
             case .form(let form): .form(form.items.flatMap(\.curlWords))
             }
         var request = request
-        // Leave out the media type with this boundary, because curl chooses its own boundary.
+        // curl chooses its own boundary for a form. Leave out the request's media type, because it contains another
+        // boundary.
         if case .form = content { request.fields.removeAll("Content-Type") }
         if let credential, sendsCredentialFirst, let value = BasicAuthentication.authorization(credential) {
             request.fields.set("Authorization", value)

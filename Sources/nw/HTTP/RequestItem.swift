@@ -72,7 +72,7 @@ struct RequestWords: Equatable, Sendable {
         items = Array(words)
     }
 
-    /// Whether the first of several words is a method: a known method in any case, or any word in capitals.
+    /// Whether a word before the URL is a method: a known method in any case, or any word in capitals.
     private static func isMethod(_ word: String) -> Bool {
         methods.contains(word.lowercased())
             || !word.isEmpty && word.allSatisfy { ("A"..."Z").contains($0) || $0 == "-" }

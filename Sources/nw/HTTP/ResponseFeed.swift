@@ -53,7 +53,8 @@ final class ResponseFeed: HTTPResponseObserver {
 
     func cancel() { state.withLock { $0.handle }?.cancel() }
 
-    /// Ends the request with a failure that the engine does not detect. Has no effect after the head has arrived.
+    /// Ends the request with a failure that the HTTP engine does not report, such as a connection that is not ready in
+    /// time. Has no effect after the response's head has arrived.
     func give(up failure: HTTPFailure) {
         update { state in if state.head == nil, state.result == nil { state.result = .failure(failure) } }
         cancel()
@@ -88,7 +89,7 @@ final class ResponseFeed: HTTPResponseObserver {
                 return state.pieces
             }
             guard !pieces.isEmpty else { break }
-            // Call the consumer on another thread, so that cancellation ends this call even if the consumer blocks.
+            // Call the consumer on another thread. If it blocks there, cancellation can still end `deliver(to:)`.
             try await FileThread("nw.http.output").run { for piece in pieces { try consumer(piece) } }
         }
         resume()
@@ -156,7 +157,8 @@ final class ResponseFeed: HTTPResponseObserver {
                 if isReady { continuation.resume() }
             }
         } onCancel: {
-            // Set the result now: the engine reports the end only after a blocked consumer has returned.
+            // Set the request's result now. The HTTP engine would report the cancellation too late: only after a
+            // consumer that blocks its thread has returned.
             update { state in state.result = state.result ?? .failure(.cancelled) }
             cancel()
         }
@@ -172,7 +174,8 @@ final class ResponseFeed: HTTPResponseObserver {
 
     // MARK: Events
 
-    /// Ends the request: like other tools, the command does not wait for a network.
+    /// Called when the connection waits for a network. Ends the request, because the command does not wait for one,
+    /// like other tools.
     func waits(_ reason: NWError) { give(up: .cannotConnect(reason)) }
 
     func informed(_ head: HTTPResponseHead) {

@@ -23,7 +23,8 @@ struct TerminalContent: Sendable {
     /// Whether content is binary: it contains a zero byte near its beginning.
     static func isBinary(_ content: Data) -> Bool { content.prefix(1_024).contains(0) }
 
-    /// Adds the next bytes. Returns the text of complete lines, and of an unfinished line above ``lineLimit``.
+    /// Adds the next bytes. Returns the text of complete lines. Also returns the text of an unfinished line if it is
+    /// longer than ``lineLimit``.
     mutating func text(_ content: Data) -> PrintableText {
         if indenter != nil { rest += indenter?.format(content) ?? [] } else { rest += content }
         var end = (rest.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 }) ?? 0

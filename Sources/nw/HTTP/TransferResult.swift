@@ -126,8 +126,8 @@ struct TransferResult {
         last?.connection?.entries.filter { $0.kind == kind }.compactMap(\.end).max()
     }
 
-    /// Formats a time, given in milliseconds since the final exchange's start, as seconds since the first request. Zero
-    /// for `nil`.
+    /// Converts a time from milliseconds since the start of the final exchange to seconds since the start of the first
+    /// request, and formats it. Zero for `nil`.
     private func seconds(_ milliseconds: Double?) -> String {
         guard let milliseconds, let first = records.first, let last else { return "0.000000" }
         return Amounts.decimal((last.started - first.started).inSeconds + milliseconds / 1_000, places: 6)

@@ -36,7 +36,7 @@ struct ImageSource {
             origin: .disk)
     }
 
-    /// The address as an HTTP URL.
+    /// The image's address as a URL; `nil` if it is not an HTTP URL.
     private var url: URL? {
         guard let url = URL(string: address), ["http", "https"].contains(url.scheme?.lowercased()), url.host() != nil
         else { return nil }

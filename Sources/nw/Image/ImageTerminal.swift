@@ -24,7 +24,7 @@ enum ImageTerminal {
         return PixelSize(width: width / Int(size.ws_col), height: height / Int(size.ws_row))
     }
 
-    /// The size in pixels for an image that fills the columns.
+    /// The maximum size in pixels of an image that may take all columns.
     static func pixels(for kind: TerminalImage.Kind, columns: Int) -> PixelSize {
         switch kind {
         case .blocks, .blocks256: PixelSize(width: columns, height: maximumHeight)

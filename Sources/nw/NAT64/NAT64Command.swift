@@ -6,7 +6,7 @@ import Dispatch
 import FoundationEssentials
 import Synchronization
 
-/// A host name with the IPv4 address to which the DNS64 server resolves it; the values for `--address`.
+/// A host name, and the IPv4 address that the DNS64 server returns for it. Each `--address` option gives one such pair.
 struct NAT64Address: ExpressibleByArgument, Equatable, Sendable {
     var name: String
     var address: String

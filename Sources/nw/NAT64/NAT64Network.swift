@@ -19,7 +19,7 @@ final class NAT64Network {
     /// The client's namespace.
     let name: String
     private let addresses: [NAT64Address]
-    /// The DNS servers for names outside the given addresses; empty if the network has no route to other networks.
+    /// The DNS servers for names that are not in `addresses`; empty if the network has no route to other networks.
     private let upstream: [String]
     private let folder: String
     private var isMade = false
@@ -31,8 +31,8 @@ final class NAT64Network {
     private var link: String { "n64-\(getpid())" }
     private var settings: String { "/etc/netns/\(name)" }
 
-    /// - Parameter upstream: The DNS servers for names outside `addresses`. If there are any, the network also uses
-    ///   this host's connections.
+    /// - Parameter upstream: The DNS servers for names that are not in `addresses`. If there are any, the network can
+    ///   also reach other networks through this host.
     init(_ name: String, _ addresses: [NAT64Address], upstream: [String]) throws {
         self.name = name
         self.addresses = addresses
@@ -103,7 +103,7 @@ final class NAT64Network {
         let zones = try ([NAT64Address(name: Self.hostName, address: Self.host)] + addresses).map { entry in
             try zone(entry.name, ["@ A \(entry.address)"])
         }
-        // Clients discover the prefix with this name (RFC 7050 §3).
+        // Clients look up this name to discover the prefix of the NAT64 translator (RFC 7050 §3).
         let known = try zone("ipv4only.arpa", ["@ A 192.0.0.170", "@ A 192.0.0.171"])
         let others =
             upstream.isEmpty
@@ -149,7 +149,7 @@ final class NAT64Network {
 
     // MARK: The way out
 
-    /// Lets the network use this host's connections.
+    /// Lets the network reach other networks through this host.
     private func share() throws {
         let path = "/proc/sys/net/ipv4/ip_forward"
         let before = (try? OpenFile(reading: path).readChunk(atMost: 8)).map {

@@ -165,7 +165,7 @@ final class CaptureFiles: Sendable {
             if rotation.byteCount == nil, let count = rotation.fileCount, state.number >= count {
                 return hasEnded.store(true, ordering: .relaxed)
             }
-            // The removed name is that of a file which this capture has created.
+            // Remove only a file that this capture has created: `names` contains no others.
             if let count = rotation.fileCount, state.names.count >= count { unlink(state.names.removeFirst()) }
             var name = Self.name(path, rotation, state.number)
             if state.names.contains(name) { name += ".\(state.number)" }

@@ -88,7 +88,7 @@ struct PacketOutput: ~Copyable {
     /// buffer.
     private let files: CaptureFiles?
     private var current: CaptureFileAge
-    /// The number of packets in the buffer.
+    /// The number of packets in `buffer`.
     private var buffered = 0
     private var printer: PacketPrinter
     private var json = PacketJSON(initialCipher: .library)
@@ -117,8 +117,9 @@ struct PacketOutput: ~Copyable {
     /// Packets not stored because the disk was too slow.
     var droppedCount: Int { files?.droppedCount ?? 0 }
 
-    /// Writes the beginning of a live capture, so that its reader knows the link type before the first packet arrives. Rotated files begin
-    /// with their first packet.
+    /// Writes the header of a live capture before its first packet arrives, so that a program that reads the capture
+    /// knows the link type. If the capture has several files, each header is written with the file's first packet
+    /// instead.
     mutating func begin(_ linkType: LinkType) throws {
         guard !current.rotation.isOn else { return }
         switch form {
@@ -163,8 +164,8 @@ struct PacketOutput: ~Copyable {
         if buffer.count >= 65_536 { try flush() }
     }
 
-    /// Ends the output, and returns the error for a packet whose link type differs from the file's. Earlier packets are
-    /// kept.
+    /// Ends the output after a packet whose link type differs from the file's link type. Returns the error to throw.
+    /// The packets before this one are stored.
     private mutating func other(_ link: LinkType, than before: LinkType) throws -> CommandFailure {
         buffered -= 1
         try finish(before)

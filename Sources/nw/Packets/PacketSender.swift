@@ -31,7 +31,8 @@ extension PacketCommand {
         guard send else { return nil }
         let over = kind == .arp ? interface : nil
         let source = SourceAddress.toward([SocketAddress(destination, port: 0)], over: over)[0]?.address
-        // An ARP request without a sender address is a probe (RFC 5227 §2.1.1), which hosts answer as well.
+        // An ARP request needs no sender address: without one it is a probe (RFC 5227 §2.1.1), and hosts answer probes
+        // too.
         guard source == nil, kind != .arp else { return source }
         throw CommandFailure("no route to \(destination): set the source address with --source")
     }

@@ -99,7 +99,8 @@ struct PingCommand: Subcommand {
                     try await stop.run("nw.ping") { try PingSession(command, target).run(until: stop) }
                 }
             } catch let code as ExitCode where stop.isSet && code.rawValue > 128 {
-                // An interrupt is the usual end of this command. The statistics are already printed.
+                // End successfully: an interrupt is the usual end of this command, and the statistics are already
+                // printed.
             }
         }
     }

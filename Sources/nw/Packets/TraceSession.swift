@@ -47,7 +47,8 @@ final class TraceSession {
                 if let unsent, !hasSent {
                     throw CommandFailure("cannot send to \(target.text): \(String(cString: strerror(unsent)))")
                 }
-                // If the target is near, it has answered by now, and no probe is sent beyond the target.
+                // Read the answers that have arrived. A near target has answered by now, so that no probe is sent
+                // beyond it.
                 if round == 0 { wire.collect(milliseconds: 0) { take($0) } }
             }
             // Pause between rounds, because routers limit their rate of ICMP errors.
@@ -124,7 +125,8 @@ final class TraceSession {
             probes[TraceProbe(hop: hop, round: round)]?.answer
         }
         let known = answers.compactMap { $0 }
-        // A router that answered some probes limits its answer rate: the missing answers are not packet loss.
+        // If only some of the probes with this hop limit were answered, the router limits its answer rate: the missing
+        // answers do not mean that packets were lost.
         let isLimited = !known.isEmpty && known.count < answers.count
         if command.json {
             let list = known.map {

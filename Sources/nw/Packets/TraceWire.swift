@@ -185,8 +185,10 @@ final class TraceByConnection: TraceWire {
 
 /// Functions shared by all trace methods.
 enum TraceSending {
-    /// Returns a payload for a packet of the requested size, which includes 28 bytes of headers (IPv6: 48 bytes). Sets
-    /// the Don't Fragment bit on the socket if the command's options require it.
+    /// Returns a payload for a packet of the size that the command requests. This size includes 28 bytes of headers, or
+    /// 48 bytes for IPv6.
+    ///
+    /// Also sets the Don't Fragment bit on the socket, if the command's options require it.
     static func content(
         _ command: TraceCommand, _ target: HostAddress, over socket: CInt
     ) throws(SystemError) -> [UInt8] {
@@ -200,7 +202,7 @@ enum TraceSending {
     /// Sends a packet. Returns the errno if sending failed.
     static func send(_ bytes: [UInt8], to address: SocketAddress, over socket: CInt) -> CInt? {
         var last: CInt = 0
-        // A pending ICMP error makes one call fail, and that call clears the error.
+        // Try again after an error: a pending ICMP error makes one call fail, and this call clears the error.
         for _ in 0..<3 {
             do {
                 _ = try bytes.withUnsafeBytes { bytes throws(SystemError) in

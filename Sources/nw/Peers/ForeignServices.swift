@@ -1,6 +1,7 @@
 import Causeway
 
-/// Other programs' services with a peer service type. No peer can connect to them, so users may wonder why their names appear.
+/// Finds services of the checked type that do not use the peer protocol, for example services of Apple's Multipeer
+/// Connectivity. Peers cannot connect to them, so users may wonder why their names appear.
 final class ForeignServices: Sendable {
     /// Maximum number of printed names.
     private static let limit = 5
@@ -14,7 +15,7 @@ final class ForeignServices: Sendable {
 
     deinit { browser.cancel() }
 
-    /// Returns the check's result; `nil` if no such service was found.
+    /// Returns a note for `nw peers doctor` with the names of these services; `nil` if there are none.
     func step() -> PeersDoctor.Step? {
         Self.step(
             names: browser.browseResults.compactMap { result in

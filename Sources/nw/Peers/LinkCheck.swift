@@ -3,13 +3,15 @@ import CausewaySystem
 import CausewayTypes
 import Foundation
 
-/// Advertises a peer under the doctor's own service type, browses for it, and connects to it. For the checked type, the
-/// doctor only browses, so that no program discovers the doctor or joins it.
+/// The part of `nw peers doctor` that tests discovery and connection. It advertises a test peer under a separate
+/// service type, browses for this peer, and connects to it.
+///
+/// Under the checked service type it only browses. Otherwise programs would discover the test peer and try to join it.
 struct LinkCheck: Sendable {
     let service: String
     let limit: Duration
 
-    /// Other peers of the service, and the results.
+    /// The other peers of the checked service, and the results of the checks.
     struct Findings: Sendable {
         var others: [String] = []
         var steps: [PeersDoctor.Step] = []

@@ -13,7 +13,7 @@ struct PairCommand: Sendable {
         var key: String?
     }
 
-    /// Marks peers that compare codes, in their discovery info and invitations.
+    /// A key in the discovery info, and the context of invitations. It identifies peers that compare codes.
     private static let mark = "pair"
     /// Time for a session to send its remaining bytes before the process ends.
     private static let goodbye = Duration.milliseconds(300)
@@ -55,7 +55,7 @@ struct PairCommand: Sendable {
         }
         var options = PeerSession.Options()
         options.info = [Self.mark: "1"]
-        // Several peers can show a code at the same time.
+        // Ask the user about one code at a time: several peers can show a code at the same time.
         let questions = UserQuestions()
         try await run("no other host compared codes in time", options) { session in
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -131,7 +131,7 @@ struct PairCommand: Sendable {
         }
     }
 
-    /// Prints a refusal. Throws if the peer's key was not stored.
+    /// Prints the reason if a peer was refused. Throws if a peer's key could not be stored.
     private func report(_ event: CausewayPeers.PeerEvent) throws {
         switch event {
         case .refused(let peer, let failure): printError("nw: peers: \(peer.name) was refused: \(failure.message)")

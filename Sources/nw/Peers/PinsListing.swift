@@ -42,7 +42,8 @@ struct PinsListing: Sendable {
         }
     }
 
-    /// - Throws: ``CommandFailure`` unless exactly one peer has the name, or the word is `all`.
+    /// - Throws: ``CommandFailure`` unless `word` is `all`, or the name or key of exactly one recorded peer. Also if
+    ///   the recorded keys cannot be read or changed.
     func forget(_ word: String) throws {
         do {
             if word == "all" { return try store.forgetAll() }

@@ -6,7 +6,8 @@ final class UserQuestions: Sendable {
 
     /// Runs `question` after all earlier questions, and returns its answer.
     ///
-    /// Cancellation: cancels the question's task, also while it waits for earlier questions. `question` must then end.
+    /// Cancellation: if `question` still waits for earlier questions, it does not run, and the answer is `false`. If it
+    /// is running, its task is cancelled, and it must end soon.
     func ask(_ question: @escaping @Sendable () async -> Bool) async -> Bool {
         let task = last.withLock { last in
             let earlier = last

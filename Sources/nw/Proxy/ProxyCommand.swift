@@ -72,14 +72,15 @@ struct ProxyAnswer: Encodable {
             (hasCredential, reason) = (false, "from the script \(configuration?.address ?? script)")
             return
         }
-        // The rules may depend on the port: the URL's port, or the scheme's default port.
+        // The proxy variables can have rules that depend on the port. Use the URL's port, or else the scheme's default
+        // port.
         let port = url.port.flatMap { NWEndpoint.Port("\($0)") } ?? NWEndpoint.Port(scheme.lowercased()) ?? .any
         let endpoint = NWEndpoint.hostPort(host: NWEndpoint.Host(host), port: port)
         let decision: ProxyConfiguration.EnvironmentDecision
         do {
             decision = try ProxyConfiguration.environmentDecision(for: endpoint, scheme: scheme, variables)
         } catch {
-            // The message does not include the value, which may contain a password.
+            // Do not print the variable's value, because it may contain a password.
             let hint = "; auto_proxy must contain the http:// or https:// URL of a script (PAC)"
             throw CommandFailure(
                 "the proxy variable for \(scheme) URLs is not an http://, https:// or socks5:// URL\(hint)")

@@ -65,7 +65,7 @@ struct SearchResults: Decodable, Sendable {
     }
 }
 
-/// A search for `--json`.
+/// The results of one search, as the JSON object that `--json` prints.
 struct SearchRecord: Encodable {
     let term: String
     let found: Int

@@ -14,7 +14,8 @@ struct PeerFileReceiver: Sendable {
     /// Whether to end after one peer has left.
     let isSingle: Bool
 
-    /// The folder for incomplete files, inside the directory for complete files, so that they need not be copied.
+    /// The folder for incomplete files. It is inside the directory for complete files, so that a complete file is only
+    /// renamed and not copied to another file system.
     static let partFolder = IncomingFile.temporaryPrefix + "peers"
     private let thread = FileThread("nw.receive")
 
@@ -93,9 +94,9 @@ struct PeerFileReceiver: Sendable {
                 event: reason == nil ? "stored" : "refused", peer: "\(peer)", name: name, bytes: byteCount,
                 reason: reason))
         let reply = PeerFileReply(file: name, isStored: reason == nil, reason: reason)
-        // Ignore a failure, because the sender may have left. Do not wait either: a peer that does not read must not
-        // delay other peers' files. While 4 MiB of replies to a peer are queued, further replies to this peer are
-        // dropped.
+        // Ignore an error from sending the reply, because the peer may have left. Do not wait until the reply is sent,
+        // because a peer that does not read must not delay other peers' files. If 4 MiB of replies to a peer are
+        // queued, further replies to this peer are dropped.
         try? peers.group.send((try? JSONEncoder().encode(reply)) ?? Data(), to: [peer], .reliable)
     }
 

@@ -114,7 +114,7 @@ struct ReceiveCommand: Subcommand {
                     try await multipath.whileGiven { try await listen(for: session, on: port ?? 0) }
                 }
             } catch let code as ExitCode where code.rawValue > 128 && !session.hasCutPeer {
-                // No transfer was interrupted: an interrupt is the usual end of this command.
+                // End successfully if the interrupt stopped no transfer: an interrupt is the usual end of this command.
             }
         }
     }

@@ -57,7 +57,8 @@ final class ReceiveSession: Sendable {
             let kind: PrintableText = event.kind.map { " (\($0))" } ?? ""
             printLine("\(event.name ?? ""): \(Amounts.bytes(event.bytes ?? 0))\(kind) from \(peer)")
         case "refused":
-            // For a raw connection the thrown failure already reports the end.
+            // An event without a file name comes from a raw connection. Print nothing, because the error that ends the
+            // connection already gives the reason.
             guard let name = event.name else { return }
             printError("nw: receive: \(name) from \(peer) not stored: \(event.reason ?? "")")
         default: if isVerbose { printError("nw: receive: \(peer) \(event.event)") }

@@ -8,7 +8,7 @@ struct RefusedFiles: Sendable {
         let name: String
     }
 
-    /// A peer may send several files with one name.
+    /// The number of refused files, by peer and name. A peer may send several files with one name.
     private var counts: [File: Int] = [:]
 
     mutating func add(_ name: String, of peer: PeerIdentity) { counts[File(peer: peer, name: name), default: 0] += 1 }

@@ -10,8 +10,9 @@ enum ConnectionQueues: Sendable {
 
 /// The servers written with completion handlers, like a program for Apple's framework.
 ///
-/// A waiting connection costs one small closure: no object and no state handler. If a connection fails or is reset, the pending receive or
-/// send completes with the error.
+/// To save memory, a connection that waits for data has no state handler. Without `-v` and `--json`, the server keeps
+/// only a small closure for it, the handler of the pending receive. If a connection fails or is reset, the pending
+/// receive or send completes with the error.
 struct CallbackServers: Sendable {
     /// The number of pending sends. Several sends are pending, so that the next block is ready when the kernel accepts one.
     private static let sendsInFlight = 8
@@ -76,7 +77,8 @@ struct CallbackServers: Sendable {
         }
     }
 
-    /// - Parameter isFirst: Whether this send reports the end of the connection. Only one pending send reports it.
+    /// - Parameter isFirst: Whether this is the one of the connection's pending sends that calls `ended()` of the tally
+    ///   when the connection fails. The other sends only cancel the connection.
     private static func pour(_ connection: NWConnection, _ tally: some PeerTally, isFirst: Bool) {
         connection.send(
             content: SourceBlock.content,

@@ -101,7 +101,7 @@ enum AccessLine {
         let first = PrintableText(foreign: "\(request.method) \(target) \(request.version)")
         let amount = Amounts.bytes(UInt64(max(0, exchange.sentByteCount)))
         let status: PrintableText = exchange.status == 0 ? "-" : "\(exchange.status)"
-        // Print the reason only for failures. For other refusals, the status is enough.
+        // Print the reason only if there was no response or a server error. For a client error, the status is enough.
         let isFailed = exchange.status == 0 || exchange.status >= 500
         let reason: PrintableText = isFailed ? exchange.error.map { ": \(describe($0))" } ?? "" : ""
         return "\(client) \"\(first)\" \(status) \(amount) \(time) ms\(reason)"

@@ -3,7 +3,8 @@ import CausewayTypes
 import FoundationEssentials
 import Synchronization
 
-/// Records one peer's traffic. ``SilentTally`` stores nothing, so that the closures of a connection stay small.
+/// Records one peer's traffic. A connection's closures store a value of this type. ``SilentTally`` has no stored
+/// properties, which keeps these closures small.
 protocol PeerTally: Sendable {
     func received(_ byteCount: Int)
     func sent(_ byteCount: Int)

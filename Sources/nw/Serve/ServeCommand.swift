@@ -46,9 +46,9 @@ struct ServeCommand: Subcommand {
     enum Style: String, CaseIterable, ExpressibleByArgument {
         /// Completion handlers on a queue.
         case callbacks
-        /// Tasks on the engine's executor.
+        /// Async functions, with each connection's task on its event loop.
         case async
-        /// The structured interface, on the engine's executor.
+        /// Apple's structured interface (`NetworkConnection`), with each connection's task on its event loop.
         case structured
         /// The structured interface, on Swift's own threads.
         case structuredPool = "structured-pool"

@@ -2,7 +2,7 @@ import Causeway
 import FoundationEssentials
 import Synchronization
 
-/// The content that the source server sends repeatedly.
+/// The content that `nw serve source` sends repeatedly.
 enum SourceBlock {
     /// The number of blocks queued together, so that one system call sends them.
     static let sendsInFlight = 4

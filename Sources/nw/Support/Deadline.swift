@@ -35,7 +35,7 @@ func withDeadline<Value: Sendable>(
     }
 }
 
-/// Runs `body`, which must end soon after it is cancelled, and cancels it if it takes longer than `limit`.
+/// Runs `body`, and cancels it after `limit`. `body` must end soon after its cancellation.
 ///
 /// - Parameter limit: The time limit; `nil` for none.
 /// - Throws: ``TimedOut`` after the limit; otherwise the error from `body`.

@@ -45,7 +45,8 @@ func checkRoomForSource() throws {
 /// Runs `body` like ``untilInterrupted(_:)``. If `body` throws, for example after a signal, `goodbye` runs before the
 /// error is thrown.
 ///
-/// - Parameter goodbye: Withdraws services, then calls the closure that it receives.
+/// - Parameter goodbye: Starts to withdraw services. It receives a closure, and must call it when the services are
+///   withdrawn.
 func untilInterrupted(
     _ body: @escaping @Sendable () async throws -> Void, goodbye: (@escaping @Sendable () -> Void) -> Void
 ) async throws {

@@ -3,7 +3,7 @@ import CausewayTypes
 
 /// One transfer's progress on the ``StatusLine``. Shows nothing if standard error is not a terminal.
 struct ProgressBar {
-    /// The widths in columns on a terminal that is wide enough.
+    /// The widths of the name and the bar in columns, on a terminal that is wide enough.
     private static let (nameWidth, barWidth) = (30, 24)
     /// The minimum number of columns for a useful name.
     private static let minimumNameWidth = 8

@@ -2,8 +2,9 @@ import ArgumentParser
 
 /// A command of `nw`.
 ///
-/// Its arguments are parsed without loading the other commands, see ``Program``. The configuration names `nw` as the parent command:
-/// otherwise the parser would also load the options of a root command, which doubles the parsing time.
+/// Its arguments are parsed without loading the other commands, see ``Program``. The configuration names `nw` as the
+/// parent command. Without a parent, the parser would also look for options that only root commands have, such as
+/// `--generate-completion-script`, which doubles the parsing time.
 protocol Subcommand: AsyncParsableCommand {
     /// The configuration for the parser: name, help and subcommands.
     static var outline: CommandConfiguration { get }

@@ -66,7 +66,7 @@ extension TLSDiagnosis: Encodable {
         case isStatusStapled, times, certificates, chain
     }
 
-    /// The step durations in seconds.
+    /// The durations of name resolution, connection establishment and TLS handshake, in seconds.
     private struct Times: Encodable {
         var resolve: Double?
         var connect: Double?

@@ -38,7 +38,8 @@ struct TLSProbe: Sendable {
         do {
             return try await attempt(isObsolete: false)
         } catch let failure as NWError where Self.isForWantOfCommonGround(failure) {
-            // The server may support only obsolete versions. No data is sent, so reading its certificates is safe.
+            // Try again with obsolete TLS versions and cipher suites, because the server may support only these. This
+            // is safe: only the certificates are read, and no data is sent.
             guard let observation = try? await attempt(isObsolete: true) else { throw self.failure(failure) }
             return observation
         } catch let error as NWError {
@@ -90,7 +91,7 @@ struct TLSProbe: Sendable {
         let security = options.securityProtocolOptions
         if let serverName { sec_protocol_options_set_tls_server_name(security, serverName) }
         for name in applicationProtocols { sec_protocol_options_add_tls_application_protocol(security, name) }
-        // A resumed session does not contain certificates.
+        // Do not resume a session, because the server does not send its certificates then.
         sec_protocol_options_set_tls_resumption_enabled(security, false)
         sec_protocol_options_set_tls_ocsp_enabled(security, true)
         if isObsolete {

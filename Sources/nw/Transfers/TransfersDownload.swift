@@ -14,7 +14,7 @@ struct TransfersDownload {
 
     /// Downloads URLs, and continues downloads from earlier runs. Returns when all downloads have ended.
     ///
-    /// Cancellation: the downloads stay in the store.
+    /// Cancellation: unfinished downloads stay recorded on disk, and the next run continues them.
     func run(_ texts: [String]) async throws {
         let urls = try texts.map { text in
             guard let url = URL(string: text), ["http", "https"].contains(url.scheme?.lowercased()) else {
@@ -86,8 +86,8 @@ struct TransfersDownload {
                 let code = (error as? URLError)?.errorCode ?? 0
                 printError("nw: transfers: \(url): \(error.localizedDescription) (\(code))")
             }
-            // If there is neither a line nor an error, an earlier process stored the file and was killed before it
-            // printed the line.
+            // There is no line to print if the file could not be stored, or if an earlier process stored the file and
+            // was killed before it printed the line.
             let line = stored.withLock { $0.removeValue(forKey: task.taskIdentifier) }
             if let line { printLine(line) }
             ended()

@@ -10,7 +10,7 @@ struct TransfersRun {
 
     /// The condition that ends a run.
     enum Limit {
-        /// No transfer can run.
+        /// The run ends as soon as no transfer can run.
         case nothingToDo
         /// No transfer can run, and no other process uses a session that `nw transfers` could continue after that
         /// process has exited.
@@ -108,8 +108,8 @@ struct TransfersRun {
                 case .interval?: isTicking = false
                 case .session(let path, let isCompleted)?:
                     running.remove(path)
-                    // The session's program was using the session, and may have exited since. So let its transfers run
-                    // again.
+                    // The run stopped because another process was using the session, such as the program that created
+                    // it. That process may have exited since then, so let the session's transfers run again.
                     if !isCompleted { left[path] = nil }
                 case nil: return
                 }

@@ -38,7 +38,7 @@ extension ProxyConfiguration {
         let parameters = NWParameters.tcp
         guard let settings = try? parameters.makeSocketSettings(usesProxies: true) else { return nil }
         let report = await withCheckedContinuation { continuation in
-            // The wait ends at the latest when the time limits of the fetch and the evaluation expire.
+            // The continuation is always resumed: the fetch and the evaluation have time limits.
             PACRun(script, subject, parameters, settings, from: .shared, on: Engine.nextLoop()) { report in
                 continuation.resume(returning: report)
             }.start()

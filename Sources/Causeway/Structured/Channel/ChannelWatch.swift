@@ -14,8 +14,8 @@ final class ChannelWatch: Sendable {
     let calls = HandlerCalls()
     private let state = LockedValue(State())
 
-    /// Sets a closure that is called at each state change, in order. The closure must call the program's handlers through ``calls`` and not
-    /// directly.
+    /// Sets a closure that is called at each state change, in order. The closure must not call the program's handlers
+    /// itself. It must add the calls to ``calls``, which performs them one after the other.
     func setReport(_ report: @escaping @Sendable (NWConnection.State) -> Void) {
         let old = state.withLock { state in
             defer { state.report = report }

@@ -2,11 +2,13 @@ public import FoundationEssentials
 
 /// A connection's datagrams, as an asynchronous sequence that ends when the connection ends or an error occurs.
 ///
-/// A datagram is received when the program calls an iterator's ``Iterator/next()``. All iterators and receive calls on a connection take
-/// datagrams from one queue, and each datagram is delivered once. No datagram is lost when an iterator is released.
+/// A datagram is received when the program calls an iterator's ``Iterator/next()``. All iterators and receive calls on
+/// a connection take datagrams from one queue, and each datagram is delivered once. No datagram is lost when an
+/// iterator is released.
 ///
-/// Apple's counterpart is an `AsyncThrowingStream`, which is slower because it takes several locks per element. If a program declares an
-/// `AsyncThrowingStream` variable, the compiler selects the property with that type.
+/// Apple's `messages` property is an `AsyncThrowingStream`, which is slower because it takes several locks per element.
+/// A channel also has a `messages` property of that type. The compiler selects it if the program declares the variable
+/// for the sequence as an `AsyncThrowingStream`.
 ///
 /// Cancellation: `next` throws `.posix(.ECANCELED)`; no datagram is lost.
 public struct DatagramMessages: AsyncSequence, Sendable {

@@ -2,7 +2,8 @@ internal import CausewayProtocols
 internal import CausewayRuntime
 internal import CausewaySystem
 
-/// Calls the program's handlers one after the other, in event order. Each handler runs in its closure's isolation.
+/// Calls the program's handlers one after the other, in the order of the events. A handler that belongs to an actor
+/// runs on this actor.
 final class HandlerCalls: Sendable {
     typealias Call = @Sendable () async -> Void
 

@@ -15,7 +15,7 @@ extension NetworkChannel where ApplicationProtocol: MessageProtocol {
 
     private func nextMessage() async throws -> ApplicationProtocol.Message<ApplicationProtocol.ContentType>? {
         guard let received = try await receiveContent() else { return nil }
-        // A program-defined element type cannot transfer messages.
+        // If the program defined the type of the topmost stack element, this library cannot create messages for it.
         guard let element = ApplicationProtocol.self as? any MessageElement.Type else { throw NWError.posix(.ENOTSUP) }
         return try decode(received, as: element)
     }
@@ -56,7 +56,7 @@ extension NetworkChannel where ApplicationProtocol: DatagramProtocol {
 
     /// Receives a datagram.
     ///
-    /// - Throws: `.posix(.ENOTSUP)` for a program-defined element type.
+    /// - Throws: `.posix(.ENOTSUP)` if the program defined the type of the topmost stack element.
     ///
     /// Cancellation: throws `.posix(.ECANCELED)`; no datagram is lost.
     nonisolated(nonsending)
@@ -123,10 +123,12 @@ extension NetworkChannel where ApplicationProtocol == UDP {
 }
 
 extension NetworkChannel where ApplicationProtocol == TLV {
-    /// Sends a message with a type. Suspends until the transport has accepted it.
+    /// Sends a message, which starts with its type and its length. Suspends until the transport has accepted the
+    /// message.
     ///
-    /// - Throws: `.posix(.EINVAL)` if the type does not fit into the type field; `.posix(.EMSGSIZE)` if the content is longer than the
-    ///   length field allows, or longer than 16 MiB when the protocol below is not a byte stream.
+    /// - Throws: `.posix(.EINVAL)` if `type` does not fit into the type field of the message. `.posix(.EMSGSIZE)` if
+    ///   the content is longer than the length field of the message allows, or longer than 16 MiB when the protocol
+    ///   below is not a byte stream.
     ///
     /// Cancellation: throws `.posix(.ECANCELED)`; the channel stays usable.
     nonisolated(nonsending)

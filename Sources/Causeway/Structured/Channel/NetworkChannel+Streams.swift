@@ -66,9 +66,9 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
         return (content ?? Data(), try metadata(endOfStream: isFinal))
     }
 
-    /// Receives exactly this number of bytes.
+    /// Receives `exactly` bytes, neither more nor fewer.
     ///
-    /// - Throws: `.posix(.ENODATA)` if the stream ends before these bytes have arrived.
+    /// - Throws: `.posix(.ENODATA)` if the stream ends before all of them have arrived.
     ///
     /// Cancellation: throws `.posix(.ECANCELED)`; no byte is lost.
     @inlinable
@@ -96,8 +96,8 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
         return (value, try metadata(endOfStream: isFinal))
     }
 
-    // This method is inlinable, so that the compiler can select the metadata type at a call where the stack type is
-    // known.
+    // This method is inlinable: if the type of the stack is known where the method is called, the compiler can select
+    // the metadata type there, without checks at run time.
     @inlinable
     func metadata(endOfStream: Bool) throws(NWError) -> ApplicationProtocol.Metadata {
         if ApplicationProtocol.self == TCP.self,
@@ -120,6 +120,7 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
 
     @usableFromInline static var noMoreContent: NWError { .posix(.ENODATA) }
 
-    /// The error for a program-defined element type, which this library cannot use.
+    /// The error for a stack element whose type the program defined. This library cannot transfer content for such an
+    /// element.
     @usableFromInline static var unknownElement: NWError { .posix(.ENOTSUP) }
 }

@@ -145,14 +145,14 @@ where ApplicationProtocol: NetworkProtocolOptions {
         if let error = await watch().readiness(of: connection) { throw error }
     }
 
-    /// Lists the stack's protocols, for received content's metadata.
+    /// Lists the metadata of the stack's protocols. The metadata of received content refers to this object.
     var stackListing: any StackListing { if let plainFlow { plainFlow } else { stackRecord() } }
 
     @usableFromInline
     var stackSource: any AnyObject & Sendable { stackListing }
 
-    /// Returns the record of the stack's protocols. The first call creates the record. This happens after content was
-    /// received, when all handshakes are complete and the stack no longer changes.
+    /// Returns the list of the stack's protocols. The first call creates the list. At that time content has already
+    /// been received, so all handshakes are complete and no protocol will be added to the stack.
     private func stackRecord() -> any StackListing {
         guard let channel = connection.driver.channel else { return connection.driver.flow }
         if let record = storedRecord.withLock({ $0 }) { return record }

@@ -21,13 +21,14 @@ public final class NetworkConnection<ApplicationProtocol>: NetworkChannel<Applic
 where ApplicationProtocol: NetworkProtocolOptions {
     /// Whether the initializer got an endpoint that this library can read.
     private let hasEndpoint: Bool
-    /// QUIC tunnel settings before the tunnel is established; `nil` for other connections.
+    /// The properties of a QUIC tunnel, such as `keepalive`; `nil` if this connection is not a QUIC tunnel.
     private let storedTunnel: NWProtocolQUIC.Metadata?
 
     package init(endpoint: NWEndpoint?, parameters: NWParameters) {
         hasEndpoint = endpoint != nil
         storedTunnel = Self.makeTunnel()
-        // For an unknown endpoint type, use an empty path: connecting to it fails with `EINVAL`.
+        // If this library cannot read the endpoint, use a Unix socket with an empty path instead: connecting to it
+        // fails with `EINVAL`.
         super.init(NWConnection(to: endpoint ?? .unix(path: ""), using: parameters))
     }
 
@@ -39,7 +40,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
     }
 
     deinit {
-        // A started `NWConnection` keeps itself alive until it is cancelled or fails.
+        // Cancel the `NWConnection` here: after its start, it stays alive until it is cancelled or fails.
         if hasBegun { connection.cancel() }
     }
 

@@ -55,7 +55,8 @@ final class StackRecord: StackListing {
     }
 }
 
-/// Metadata from the protocols below a message's own protocol. The objects are created when the program reads them.
+/// The metadata of a received message, from all protocols below the topmost one. The metadata objects are created when
+/// the program reads them.
 package struct LowerProtocols: Sendable {
     private let listing: (any StackListing)?
     private let header: DatagramHeader?
@@ -63,7 +64,7 @@ package struct LowerProtocols: Sendable {
 
     init() { (listing, header, messages) = (nil, nil, []) }
 
-    /// - Parameter own: The metadata type of the message's own protocol, which is left out of the list.
+    /// - Parameter own: The type of the topmost protocol's metadata. The list does not contain this metadata.
     init<Own: StageMetadata>(_ listing: any StackListing, _ received: ReceivedContent, without own: Own.Type) {
         self.listing = listing
         header = listing is Flow ? received.packet.map { DatagramHeader($0) } ?? DatagramHeader() : nil

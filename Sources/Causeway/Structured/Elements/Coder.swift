@@ -28,7 +28,7 @@ where Sending: Encodable, Receiving: Decodable, CoderType: NetworkCoder {
         public var other: [NWProtocolMetadata] { lower.metadata }
     }
 
-    /// Creates the encoders and decoders.
+    /// Creates an encoder for each sent value, and a decoder for each received value.
     package let coder: CoderType
     private let stack: any StackElement
 

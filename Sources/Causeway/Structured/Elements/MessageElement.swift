@@ -51,7 +51,8 @@ extension Coder: MessageElement {
         return (value, metadata)
     }
 
-    /// Returns the element's coder. The coder is stored in the options, because parameters exist longer than elements.
+    /// Returns the coder, which creates encoders and decoders. A coder is stored in the options of its stack element,
+    /// because a connection keeps the options but not the element.
     static func coder(in options: NWProtocolOptions?) -> CoderType {
         (options as? CoderOptions)?.coder as? CoderType ?? CoderType()
     }

@@ -1,6 +1,7 @@
 extension NetworkProtocolOptions {
-    /// This element, or ``UnknownElement`` for a program-defined type, for which this library has no options. A stack
-    /// with ``UnknownElement`` makes connections fail with `.posix(.ENOTSUP)`: no element is silently left out.
+    /// Returns this element if its type belongs to this library, otherwise an ``UnknownElement``. Connections with an
+    /// ``UnknownElement`` fail with `.posix(.ENOTSUP)`: otherwise they would run without an element that the program
+    /// requested.
     package var stackElement: any StackElement { (self as? any StackElement) ?? UnknownElement() }
 }
 

@@ -33,10 +33,11 @@ package enum Journal {
         package var records: [JournalRecord] = []
         /// The offset at which the file's final valid frame ends. Any bytes after this offset are a torn frame.
         package var validByteCount = 0
-        /// The number of damaged bytes before valid frames.
+        /// The total number of damaged bytes that a valid frame follows. Damaged bytes at the end of the file do not
+        /// count.
         package var damagedByteCount = 0
-        /// The number of records before the file's final damaged part. Later changes to the operations in these records
-        /// may be lost.
+        /// The number of records before the last damaged bytes that a valid frame follows. The damaged bytes may have
+        /// contained later changes to the operations in these records.
         package var doubtfulRecordCount = 0
         /// Whether the file has another version, or is not a journal.
         package var isForeign = false

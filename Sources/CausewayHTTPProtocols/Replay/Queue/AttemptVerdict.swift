@@ -31,7 +31,8 @@ extension OfflinePolicy {
         case ..<400: return .finish(.succeeded(status: status))
         case 409, 412: return verdict(conflict, .conflicted(status: status), status)
         case 401, 407, 511: return .stop(.refused(status: status))
-        // These statuses mean that the server has not processed the request.
+        // A server that responds with one of these statuses has not processed the request, so the request can be sent
+        // again.
         case 408, 425, 429, 503: return .retry(counts: true, atLeast: retryAfter)
         case 502, 504...: return verdictOnUnknownFate(of: operation, atLeast: retryAfter)
         default:

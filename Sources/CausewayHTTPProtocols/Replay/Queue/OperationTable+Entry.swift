@@ -78,7 +78,8 @@ extension OperationTable {
             operation.progress.stop = nil
         }
 
-        /// Replaces the operation's request. For the server, the operation is then new.
+        /// Replaces the operation's request and its `Idempotency-Key`. For the server, this is a new operation, so
+        /// earlier attempts and failures no longer count.
         mutating func replaced(_ message: StoredMessage, key: String) {
             phase = .waiting
             operation.message = message

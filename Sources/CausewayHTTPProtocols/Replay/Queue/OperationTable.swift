@@ -200,7 +200,8 @@ struct OperationTable: Sendable {
         }
     }
 
-    /// Treats every operation restored so far as if its attempt had not ended.
+    /// Treats every operation restored so far as if an attempt had begun and not ended. Damaged bytes later in the
+    /// journal may have contained the record of such an attempt.
     mutating func doubtAll() {
         for id in entries.keys { entries[id]?.apply(.began(id)) }
     }

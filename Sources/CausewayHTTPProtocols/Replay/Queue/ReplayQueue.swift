@@ -60,7 +60,7 @@ package struct ReplayQueue: Sendable {
 
     // MARK: Joining
 
-    /// Adds an operation. It may be sent after ``stored(_:)``.
+    /// Adds an operation. The operation is not sent before ``stored(_:)`` reports that its record is in the journal.
     ///
     /// - Parameter make: Creates the operation with its ID.
     package mutating func enqueue(
@@ -149,8 +149,9 @@ package struct ReplayQueue: Sendable {
         return replace(id, message, key: key)
     }
 
-    /// Whether the stored contents stay within ``OfflineLimits/totalByteCount``, or at least do not grow. They may
-    /// exceed the limit already, because it may have been higher at the program's last start.
+    /// Whether the new request's content keeps the total size of the stored contents within
+    /// ``OfflineLimits/totalByteCount``, or at least does not increase the total size. The total size may exceed this
+    /// limit already, if the limit was higher when the program ran before.
     private func hasRoom(for message: StoredMessage, inPlaceOf entry: OperationTable.Entry) -> Bool {
         let growth = message.body.storedByteCount - entry.operation.message.body.storedByteCount
         return growth <= 0 || table.storedByteCount + growth <= Int64(limits.totalByteCount)
@@ -323,7 +324,8 @@ package struct ReplayQueue: Sendable {
         }
     }
 
-    /// Counts an attempt that may have reached the server, and updates the shared back-off.
+    /// Counts the attempt if it may have reached the server. Also updates the back-off that all operations of the queue
+    /// share.
     private mutating func noteAttempt(_ id: UInt64, _ end: AttemptEnd, _ now: ReplayTime, _ jitter: Double) {
         switch end {
         case .noWay: backoff.failed(id, at: now.uptime, policy.backoff, jitter: jitter)

@@ -19,9 +19,10 @@ public struct OfflinePolicy: Hashable, Sendable {
         /// request is marked as idempotent, or ``OfflinePolicy/serverHonorsKeys`` is set. Otherwise the operation ends
         /// with ``OfflineOutcome/unknown``.
         case replayIfIdempotent
-        /// Sends the operation again in any case: at least once, possibly twice.
+        /// Sends the operation again in any case (at-least-once delivery). The server may then process the operation
+        /// several times.
         case replay
-        /// Ends the operation with ``OfflineOutcome/unknown``: at most once.
+        /// Ends the operation with ``OfflineOutcome/unknown`` instead of sending it again (at-most-once delivery).
         case report
         /// Keeps the operation and stops sending at it, so that the program can find out from the server whether the
         /// operation has taken effect. The operations after it in the same lane must wait.
@@ -64,7 +65,8 @@ public struct OfflinePolicy: Hashable, Sendable {
         }
     }
 
-    /// Exponential back-off. Half of each wait is random, so that clients do not retry at the same time after a common failure.
+    /// Exponential back-off. Half of each wait is random, so that clients that failed at the same time do not all retry
+    /// at the same time.
     public struct Backoff: Hashable, Sendable {
         /// The upper bound for the first wait.
         public var base: Duration

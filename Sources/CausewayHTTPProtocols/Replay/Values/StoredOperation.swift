@@ -89,7 +89,7 @@ package struct StoredMessage: Equatable, Sendable {
             }
         }
 
-        /// Bytes stored by the queue; 0 for a referenced file.
+        /// The number of content bytes that the queue stores; 0 if the content is the program's own file.
         package var storedByteCount: Int64 { if case .reference = self { 0 } else { byteCount } }
     }
 

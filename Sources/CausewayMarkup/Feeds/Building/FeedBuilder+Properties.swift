@@ -21,7 +21,7 @@ extension FeedBuilder {
         return true
     }
 
-    /// Reads an item property that feeds have too. Returns `false` for other elements.
+    /// Reads the open item's language. Returns `false` for other elements.
     mutating func readItemProperty(_ key: String, _ value: String) -> Bool {
         guard key == "language" || key == "dc_language" else { return false }
         if !value.isEmpty, value.utf8.count <= Self.languageByteCount { item?.language = value }

@@ -37,7 +37,8 @@ struct FeedBuilder: Sendable {
     /// The parse state for the open item, besides its properties.
     struct Progress: Sendable {
         var shape = ShapeReader()
-        /// The key of the element from which the summary was read.
+        /// The key (name with the usual prefix, if any) of the element from which the item's summary was read. If the
+        /// item has a second such element, its text can be the full content.
         var summaryKey: String?
         /// Whether a chapter list was read.
         var hasChapters = false

@@ -3,11 +3,12 @@
 struct FeedElementRoles: OptionSet, Sendable {
     let rawValue: UInt16
 
-    /// The builder reads the element's start tag.
+    /// The builder processes the element's start tag, for example to begin an item or to read attributes.
     static let start = Self(rawValue: 1)
     /// The element is a text construct, which is captured.
     static let text = Self(rawValue: 1 << 1)
-    /// The element contains other elements, or its end tag completes an object such as an item or a person.
+    /// The element contains other elements, or it describes an object, such as an item or a person, that is complete at
+    /// the end tag.
     static let container = Self(rawValue: 1 << 2)
     static let date = Self(rawValue: 1 << 3)
     static let link = Self(rawValue: 1 << 4)

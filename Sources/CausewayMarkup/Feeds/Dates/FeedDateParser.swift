@@ -81,8 +81,8 @@ struct DateFields: Sendable {
         }
     }
 
-    /// Removes and returns the number after a date separator; `nil` if there is none, or if ":" follows the number,
-    /// which then belongs to the time.
+    /// Removes the next number, and the date separators before it, from the tokens. Returns the number; `nil` if there
+    /// is none, or if ":" follows the number. The number is then an hour, and is not removed.
     private static func numberAfterSign(_ list: inout ArraySlice<DateTokens.Token>) -> (number: Int, digits: Int)? {
         var rest = list
         while case .sign(let byte)? = rest.first, byte == 0x2D || byte == 0x2F || byte == 0x2E || byte >= 0x80 {

@@ -7,7 +7,7 @@ enum JSONValue: Equatable, Sendable {
     case boolean(Bool)
     case null
 
-    /// Returns an object's member with this name; `nil` if there is none, or for other values.
+    /// Returns an object's member with this name; `nil` if there is no such member, or if this value is not an object.
     subscript(_ name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members[name]
@@ -120,7 +120,7 @@ struct JSONReader: Sendable {
             }
             let start = index
             let value = value(depth: depth + 1)
-            // If the document ends inside this element, keep the part of it that was read.
+            // Parsing may have ended inside this array element. Keep the part that was read.
             if problem == nil || index > start { elements.append(value) }
             skipSpace()
             guard take(0x2C) || (index < bytes.count && bytes[index] == 0x5D) else {

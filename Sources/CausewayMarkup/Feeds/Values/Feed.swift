@@ -14,7 +14,7 @@ public enum FeedFormat: String, Hashable, Sendable, CaseIterable {
     /// The document has no feed element.
     case unknown
 
-    /// The name to display.
+    /// The format's name, for display.
     public var name: String {
         switch self {
         case .rss090: "RSS 0.90"
@@ -72,7 +72,7 @@ public struct FeedSchedule: Hashable, Sendable {
     public init() {}
 }
 
-/// Server interfaces that RSS 2.0 describes.
+/// A feed's RSS elements `cloud` and `textInput`, its icon, its logo, and the URL of the format's documentation.
 public struct FeedServices: Hashable, Sendable {
     /// The attributes of the RSS `cloud` element, by name in lower case.
     public var cloud: [String: String] = [:]

@@ -49,15 +49,16 @@ public struct FeedCore: Hashable, Sendable {
 public struct FeedItem: Hashable, Sendable {
     /// Properties common to feeds and items.
     public var core = FeedCore()
-    /// The contents. Atom and RSS permit at most one content, but old feeds have several parts or forms.
+    /// The item's contents. Atom and RSS permit at most one content per item, but some old feeds split the content into
+    /// parts, or repeat it in several forms.
     public var contents: [FeedText] = []
     /// The item's source feed (RFC 4287 §4.2.11).
     public var source: Feed? {
         get { sources.first }
         set { sources = newValue.map { [$0] } ?? [] }
     }
-    /// The item's language (BCP 47): its element's `xml:lang` or `dc:language`, or `language` in JSON Feed. `nil` means
-    /// the feed's language.
+    /// The item's language (BCP 47). It comes from the item's `xml:lang` attribute, its `dc:language` element or, in
+    /// JSON Feed, its `language` member. `nil` means that the item has the feed's language.
     public var language: String?
     /// Media RSS thumbnails and credits.
     public var media = FeedMedia()

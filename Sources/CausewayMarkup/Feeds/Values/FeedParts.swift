@@ -140,7 +140,7 @@ public struct FeedPeople: Hashable, Sendable {
 
 /// Podcast properties (the `itunes` namespace).
 public struct FeedPodcast: Hashable, Sendable {
-    /// Whether directories must not show the feed or item.
+    /// Whether podcast directories must not show the feed or item (`itunes:block`).
     public var isBlocked: Bool?
     /// Whether the content is explicit. `nil` if unknown.
     public var isExplicit: Bool?
@@ -150,7 +150,7 @@ public struct FeedPodcast: Hashable, Sendable {
     public var episode: String?
     /// The season number.
     public var season: String?
-    /// The episode or feed type.
+    /// An episode's type (`itunes:episodeType`), or a feed's type (`itunes:type`).
     public var type: String?
 
     /// Creates an empty value.
@@ -180,7 +180,7 @@ public struct FeedPlace: Hashable, Sendable {
         case box = "Box"
     }
 
-    /// A position in degrees, or in projection units.
+    /// A position in degrees, or in the projection's units if the coordinates are projected.
     public struct Position: Hashable, Sendable {
         /// The longitude, or a projection's first coordinate.
         public var longitude: Double

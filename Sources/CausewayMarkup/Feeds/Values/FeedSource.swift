@@ -37,7 +37,7 @@ public struct FeedSource: Hashable, Sendable {
         for part in parts.dropFirst() {
             let pair = part.split(separator: "=", maxSplits: 1).map { XMLCharacters.trimmed(String($0)) }
             guard pair.count == 2, XMLCharacters.lowercased(pair[0]) == "charset", charset == nil else { continue }
-            // Some servers write apostrophes instead of quotation marks.
+            // Some servers enclose the charset in apostrophes instead of quotation marks.
             charset = String(pair[1].drop { $0 == "\"" || $0 == "'" }.prefix { $0 != "\"" && $0 != "'" })
         }
     }

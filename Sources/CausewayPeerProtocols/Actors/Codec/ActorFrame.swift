@@ -1,14 +1,15 @@
-/// An actor protocol frame. Each frame is one session message.
+/// A frame of the actor protocol. Each frame is sent as one message of a peer session.
 ///
 /// ```
 /// +------+-----+-----+-----+------+----------+
 /// | 0x00 | 'C' | 'W' | 'A' | type | body ... |
 /// +------+-----+-----+-----+------+----------+
 /// ```
-/// Integers are big-endian. A text is its byte count (16 bits) and UTF-8. Unknown types with a number of 0x80 or more
-/// are skipped.
+/// Integers are big-endian. A text consists of its byte count (16 bits) and its bytes in UTF-8. Frames of an unknown
+/// type are skipped if the number of the type is 0x80 or more. Other unknown types are an error.
 package enum ActorFrame: Equatable, Sendable {
-    /// A greeting: the sender has an actor system. If `wantsAnswer` is set, the receiver answers with its own greeting and its listings.
+    /// A greeting: the sender has an actor system. If `wantsAnswer` is set, the receiver answers with its own greeting
+    /// and with a ``publish(_:)`` frame for each of its published actors.
     case hello(version: UInt8, wantsAnswer: Bool)
     /// Calls a distributed function.
     case call(ActorCall)
@@ -59,7 +60,7 @@ package enum ActorReply: Equatable, Sendable {
     case void
     /// The encoded result.
     case value([UInt8])
-    /// The function threw an error that its system can encode.
+    /// The function threw an error, and the called actor system can encode this error.
     case thrown(ActorThrownError)
     /// The function threw another error, of which only the description is sent.
     case described(String)

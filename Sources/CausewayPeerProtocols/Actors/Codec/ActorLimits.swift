@@ -6,14 +6,14 @@ package struct ActorLimits: Equatable, Sendable {
     package var frameByteCount = 1 << 20
     /// Maximum size in bytes of a peer's calls that have not begun.
     package var waitingByteCount = 4 << 20
-    /// Maximum number of listings.
+    /// Maximum number of published actors.
     package var listingCount = 1_024
 
     package init() {}
 
     /// Maximum number of arguments per call.
     package static let argumentCount = 64
-    /// Maximum size in bytes for a target, key, type name or description.
+    /// Maximum size in bytes for a function's mangled name, a key, a type name or a description.
     package static let textByteCount = 1_024
     /// Maximum number of greetings that the local system answers between a peer's arrival and its departure.
     static let greetingCount = 4

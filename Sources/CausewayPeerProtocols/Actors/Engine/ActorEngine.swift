@@ -71,7 +71,8 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
 
     // MARK: Calls
 
-    /// Registers a call, and returns its number. The caller sends the frame itself.
+    /// Registers a call to a peer, and returns the number of the call. The engine does not send the `call` frame: the
+    /// code that calls this method must send it.
     package mutating func call(_ peer: Peer, _ waiter: Waiter, until deadline: Duration) throws(ActorCallError)
         -> UInt64
     {
@@ -182,7 +183,8 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
         }
         guard wantsAnswer else { return }
         members[peer]?.answeredGreetings += 1
-        // Each answer repeats all listings, so limit the number of answers.
+        // Each answer to a greeting contains all published actors of the local system, so limit the number of answers
+        // to one peer.
         guard let count = members[peer]?.answeredGreetings, count <= ActorLimits.greetingCount else {
             return violated(peer, "more than \(ActorLimits.greetingCount) greetings of new actor systems")
         }

@@ -19,7 +19,8 @@ package struct AuthenticationAttempts: Sendable {
         /// Send the request again with the same credential, because only the nonce was stale (RFC 7616 §3.3), or
         /// because the server continues a Negotiate or NTLM exchange with another token (RFC 4559 §5).
         case renew(Offer)
-        /// Deliver the response, because the client supports none of the challenges or the limit is reached.
+        /// Deliver the response, because the client supports none of the challenges, or because the task has had more
+        /// than the maximum number of refusals.
         case deliver
     }
 
@@ -82,7 +83,8 @@ package struct AuthenticationAttempts: Sendable {
             zip(spaces, answerable).map { Offer(space: $0, challenge: $1, failureCount: failures[$0] ?? 0) })
     }
 
-    /// Decides how to handle a SOCKS proxy's refusal. SOCKS has no challenges and no realms (RFC 1929).
+    /// Decides how to handle a SOCKS proxy's refusal. SOCKS has no challenges and no realms (RFC 1929), so the offer
+    /// has a substitute challenge and an empty realm.
     package mutating func refused(bySOCKS authority: ProtectionSpace.Authority) -> Step {
         refusalCount += 1
         guard refusalCount <= limit else { return .deliver }

@@ -92,7 +92,8 @@ package struct AuthorizationCache: Sendable {
         var known = entries[entry.space.authority] ?? []
         if let old = known.firstIndex(where: { $0.space == entry.space }) {
             let covered = entry.prefixes
-            // With Basic, the protection space also includes the paths of earlier requests.
+            // With Basic, keep the path prefixes of earlier challenged requests, because they belong to the same
+            // protection space.
             if case .basic = entry.method {
                 entry.prefixes += known[old].prefixes.filter { prefix in
                     !covered.contains { prefix.utf8.starts(with: $0.utf8) }

@@ -24,8 +24,8 @@ package struct DigestSession: Sendable {
     private var nonceCount: UInt32 = 0
     /// The secret for `-sess` algorithms, and the client nonce from which it was computed (RFC 7616 §3.4.2).
     private var sessionSecret: (secret: String, clientNonce: String)?
-    /// The value with which the server must prove that it knows the password, for the most recent request (RFC 7616
-    /// §3.5).
+    /// The nonce count of the most recent request, and the `rspauth` value with which the server's response must prove
+    /// that the server knows the password (RFC 7616 §3.5).
     private var expectedResponse: (nonceCount: String, response: String)?
 
     /// - Returns: `nil` unless `challenge` is a Digest challenge that the client can answer.

@@ -48,7 +48,8 @@ package struct URIAuthority: Hashable, Sendable {
 }
 
 extension URIAuthority {
-    /// The user name and password from the user information, for the origin's first challenge (RFC 3986 §3.2.1).
+    /// The user name and password from the user information (RFC 3986 §3.2.1), with which to answer the origin's first
+    /// challenge.
     ///
     /// - Returns: `nil` if there is no user information. A missing password becomes an empty password.
     package var credential: PasswordCredential? {

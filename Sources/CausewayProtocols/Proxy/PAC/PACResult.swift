@@ -9,7 +9,7 @@ package struct PACResult: Equatable, Sendable {
         case proxy(ProxyAddress)
     }
 
-    /// The maximum number of entries; entries above this number count as unusable.
+    /// The maximum number of usable entries to keep from a script's result. Further entries count as unusable.
     package static let entryLimit = 16
 
     /// The usable entries, best first.

@@ -27,7 +27,8 @@ struct ResumeData: Codable {
     private let entityTag: String?
     private let lastModified: String?
     private let fileName: String?
-    /// The boot identifier; only in resume data of a running download, whose file grows until the process ends.
+    /// The system's boot identifier; `nil` unless the download was running when the resume data was created. After a
+    /// system restart, such a download starts over, because bytes that its process had written may be lost.
     private let boot: String?
 
     /// Returns `nil` if the download cannot be resumed. A download can be resumed after a GET request over HTTP if the
@@ -115,8 +116,8 @@ struct ResumeData: Codable {
     /// The file with the content so far. Resume data contains only the file's name, so that it cannot refer to a file
     /// outside the temporary directory.
     var file: URL? {
-        // The bytes are compared: for Swift, a slash with a combining mark is another character; for the kernel, it is
-        // still a slash.
+        // Search the name's bytes for a slash, not its characters. In Swift, a slash with a combining mark is a
+        // different character from a slash. The kernel would still treat its first byte as a path separator.
         guard let fileName, !fileName.isEmpty, !fileName.utf8.contains(UInt8(ascii: "/")), fileName != "..",
             fileName != "."
         else { return nil }

@@ -61,7 +61,8 @@ struct Resumption: Sendable {
         }
     }
 
-    /// Whether the response has the requested entity tag, if both are known.
+    /// Whether the response has the entity tag in the request's `If-Range` field. Also `true` if this field contains a
+    /// date, or if the response has no entity tag.
     private func hasSameTag(_ response: HTTPURLResponse) -> Bool {
         guard validator.utf8.first == UInt8(ascii: "\""), let text = response.fields.onlyValue(of: "ETag") else {
             return true

@@ -147,12 +147,12 @@ extension TaskCore {
 
     // MARK: Suspended downloads
 
-    /// Continues a download with a range request if the connection was lost after a suspension: the server may have
-    /// closed the connection because nothing was read. This is done once for each suspension. A task that is still
-    /// suspended sends the request when it is resumed.
+    /// Continues a download with a range request if its connection was lost and the task was suspended since its latest
+    /// request. During a suspension nothing is read, so the server may close the connection. Each suspension permits
+    /// one such range request. A task that is still suspended sends the request when it is resumed.
     ///
-    /// - Returns: `false` if the failure ends the task. Always `false` for background transfers, which are retried in
-    ///   another way.
+    /// - Returns: `false` if the failure ends the task. Always `false` for background transfers, because their session
+    ///   retries them.
     func continuesSuspendedDownload(after error: any Error) -> Bool {
         guard case .file = plan.outlet, plan.transfer == nil, let failure = error as? LoadFailure,
             failure.cause == .connectionLost

@@ -53,7 +53,8 @@ struct ScanTarget: Sendable {
     /// Replaces IPv4 addresses with their translations on an IPv6-only network with NAT64. The names stay the same.
     private static func translated(_ targets: [ScanTarget]) async -> [ScanTarget] {
         let reached = await AddressTranslation.addresses(for: targets.map(\.socketAddress))
-        // Several NAT64 prefixes give one list of addresses each, in the order of the targets. Use the first list.
+        // The network can have several NAT64 prefixes. The result then lists all targets with the first prefix, then
+        // all targets with the next. Use only the first prefix.
         guard reached.count >= targets.count else { return targets }
         return zip(targets, reached).map { target, address in
             ScanTarget(name: target.name, address.internetAddress ?? target.address)
@@ -61,7 +62,7 @@ struct ScanTarget: Sendable {
     }
 }
 
-/// Finds the index of the target with a given address, and a port's index in the port list.
+/// Finds the indexes of targets by their address, and the indexes of ports by their number.
 struct ScanIndex {
     private struct Wide: Hashable {
         var high: UInt64

@@ -22,7 +22,7 @@ protocol ScanWire: AnyObject {
 
 enum ScanSending {
     case sent
-    /// The system call already returned the answer.
+    /// The system call that should send the probe has returned the answer, such as a refused connection.
     case answered(ScanFinding.Reason)
     /// The probe cannot be sent now, because a buffer or table is full.
     case busy
@@ -51,7 +51,7 @@ extension ScanSending {
         case ECONNREFUSED: self = .answered(.connectionRefused)
         case EHOSTUNREACH, EHOSTDOWN: self = .answered(.hostUnreachable)
         case ENETUNREACH, ENETDOWN: self = .answered(.netUnreachable)
-        // A packet filter on this host dropped the probe. ICMP errors have other error numbers.
+        // EPERM means that a packet filter on this host dropped the probe: no ICMP error is reported with this number.
         case EPERM: self = .answered(.localRule)
         case EACCES: self = .answered(.adminProhibited)
         case EINVAL, EAFNOSUPPORT: self = .answered(.netUnreachable)
@@ -68,7 +68,7 @@ extension PacketArrival {
         return offender.internetAddress == source && target.internetAddress != source
     }
 
-    /// The reason that this ICMP error gives for the port's state; `nil` if the error does not concern the port.
+    /// The reason for the port's state, according to this ICMP error; `nil` if the error does not concern the port.
     func reason(of target: SocketAddress, isIPv6: Bool) -> ScanFinding.Reason? {
         guard let reason = ScanFinding.Reason(icmpType: icmpType, code: icmpCode, isIPv6: isIPv6) else { return nil }
         return isOfThisHost(toward: target) ? .localRule : reason
@@ -98,7 +98,7 @@ struct ScanSockets: ~Copyable {
     func send(_ bytes: [UInt8], to address: SocketAddress, over place: Int) -> ScanSending {
         let socket = sockets[place]
         var last: CInt = 0
-        // A pending ICMP error makes one call fail, and that call clears the error.
+        // Try again after an error: a pending ICMP error makes one call fail, and this call clears the error.
         for _ in 0..<3 {
             do {
                 _ = try bytes.withUnsafeBytes { bytes throws(SystemError) in
@@ -122,7 +122,7 @@ struct ScanSockets: ~Copyable {
                 failures = 0
             } catch {
                 failures += 1
-                // A pending ICMP error makes one call fail, and that call clears the error.
+                // Try again after an error: a pending ICMP error makes one call fail, and this call clears the error.
                 guard failures == 3 || error.errno == EPERM else { continue }
                 let sending = ScanSending(errno: error.errno)
                 guard case .answered = sending else {

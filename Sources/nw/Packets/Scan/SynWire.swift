@@ -34,8 +34,8 @@ final class SynWire: ScanWire {
         sources = SourceAddress.toward(targets.map(\.socketAddress)).map { $0?.address }
     }
 
-    /// Returns a source port outside the kernel's ephemeral port range. Otherwise a kernel socket could answer the target or receive our
-    /// answers.
+    /// Returns the first source port, chosen outside the kernel's ephemeral port range. The kernel could give a port in
+    /// this range to another program's socket, which would then receive our answers or reply to the target.
     private static func freePort() -> UInt16 {
         let taken = System.temporaryPorts
         let count = UInt16(ScanProbes.maximumAttempts)

@@ -65,7 +65,8 @@ package struct NTLMClient: Sendable {
         var answer = NTLMAuthenticateMessage(
             flags: flags, lmResponse: response.lm, ntResponse: response.nt, domain: domain, user: name)
         guard response.hasIntegrityCode else { return answer.encoded }
-        // The integrity code covers all messages; in this message, the code's own field is zero (MS-NLMP §3.1.5.1.2).
+        // The integrity code covers all three messages of the handshake. While the code is computed, its field in this
+        // message is filled with zeros (MS-NLMP §3.1.5.1.2).
         answer.integrityCode = [UInt8](repeating: 0, count: NTLMAuthenticateMessage.integrityCodeByteCount)
         guard let unprotected = answer.encoded,
             let code = functions.hmacMD5(response.sessionKey, first + token + unprotected)
