@@ -4,10 +4,15 @@ import re
 
 from swift_text import without_comments
 
-HEAD = re.compile(r"\.(target|executableTarget|testTarget)\(")
-NAME, PATH = re.compile(r'\bname:\s*"([^"]+)"'), re.compile(r'\bpath:\s*"([^"]+)"')
+# A declaration, and a table with a row for each target: its name and what it depends on. The table `tests` has those of tests, and `paths`
+# the folders of those that are not in Sources.
+DECLARATION = re.compile(r'\.(target|executableTarget|testTarget)\(\s*name:\s*"([^"]+)"')
+TABLE, PATHS = re.compile(r"\blet (\w+): Rows = \["), re.compile(r"\blet paths = \[")
+ROW, PLACE = re.compile(r'"([^"]+)":\s*\['), re.compile(r'"([^"]+)":\s*"([^"]+)"')
+PATH = re.compile(r'\bpath:\s*"([^"]+)"')
 DEPENDENCIES = re.compile(r"\bdependencies:\s*\[")
 PRODUCT = re.compile(r'\.product\(\s*name:\s*"([^"]+)"[^)]*\)')
+NAME = re.compile(r'"([^"]+)"')
 BRACKET = re.compile(r"[(\[)\]]")
 
 
@@ -18,14 +23,10 @@ INTEROP = "Interop"
 class Target:
     """A target: its kind in the manifest, its folder, and the targets and products of others that it depends on."""
 
-    def __init__(self, kind, declaration, package):
-        self.kind, self.name = kind, NAME.search(declaration)[1]
-        path = PATH.search(declaration)
-        self.folder = package / (path[1] if path else f"{'Tests' if kind == 'testTarget' else 'Sources'}/{self.name}")
-        list = DEPENDENCIES.search(declaration)
-        text = declaration[list.end() : closing(declaration, list.end())] if list else ""
-        self.products = PRODUCT.findall(text)
-        self.dependencies = re.findall(r'"([^"]+)"', PRODUCT.sub("", text))
+    def __init__(self, kind, name, folder, list):
+        self.kind, self.name, self.folder = kind, name, folder
+        self.products = PRODUCT.findall(list)
+        self.dependencies = NAME.findall(PRODUCT.sub("", list))
 
     @property
     def is_test(self):
@@ -37,16 +38,12 @@ class Target:
 
 
 def targets_of(root, package="."):
-    """The targets by name, in the order of the manifest of the package in a folder."""
+    """The targets of the package in a folder by name: those of the tables, then the others, in the order of the manifest."""
     text = without_comments((root / package / "Package.swift").read_text(encoding="utf-8"))
-    targets = {}
-    for head in HEAD.finditer(text):
-        declaration = text[head.end() : closing(text, head.end())]
-        # `.target(name:)` is also a kind of dependency.
-        if NAME.match(declaration.lstrip()):
-            target = Target(head[1], declaration, pathlib.Path(package))
-            targets[target.name] = target
-    return targets
+    return {
+        name: Target(kind, name, pathlib.Path(package) / (path or f"{'Tests' if kind == 'testTarget' else 'Sources'}/{name}"), list)
+        for kind, name, path, list in [*in_tables(text), *declared(text)]
+    }
 
 
 def targets_and_interop(root):
@@ -58,11 +55,27 @@ def targets_and_interop(root):
     return targets
 
 
-def closing(text, position):
-    """The place of the bracket that ends what begins at a position. The manifest has no brackets in strings."""
+def in_tables(text):
+    found = PATHS.search(text)
+    paths = dict(PLACE.findall(inside(text, found))) if found else {}
+    for table in TABLE.finditer(text):
+        rows = inside(text, table)
+        for row in ROW.finditer(rows):
+            yield "testTarget" if table[1] == "tests" else "target", row[1], paths.get(row[1]), inside(rows, row)
+
+
+def declared(text):
+    for head in DECLARATION.finditer(text):
+        declaration = inside(text, head)
+        path, list = PATH.search(declaration), DEPENDENCIES.search(declaration)
+        yield head[1], head[2], path and path[1], inside(declaration, list) if list else ""
+
+
+def inside(text, head):
+    """What stands between the bracket that a match opens and the one that ends it. The manifest has no brackets in strings."""
     depth = 1
-    for bracket in BRACKET.finditer(text, position):
+    for bracket in BRACKET.finditer(text, head.end()):
         depth += 1 if bracket[0] in "([" else -1
         if not depth:
-            return bracket.start()
-    return len(text)
+            return text[head.end() : bracket.start()]
+    return text[head.end() :]
