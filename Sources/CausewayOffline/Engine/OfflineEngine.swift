@@ -25,8 +25,8 @@ public final class OfflineEngine: Sendable {
         /// Size limits.
         public var limits = OfflineLimits()
         /// Decides about operations that the server has refused, if the policy is
-        /// ``/CausewayHTTPProtocols/OfflinePolicy/Refusal/ask``. Without a resolver, a refused operation stops its lane,
-        /// which is a sequence of operations that are sent one after the other.
+        /// ``/CausewayHTTPProtocols/OfflinePolicy/Refusal/ask``. Without a resolver, a refused operation stops its
+        /// lane, which is a sequence of operations that are sent one after the other.
         public var resolver: Resolver?
         /// The number of bytes by which the journal may grow beyond twice its size after the latest compaction. A
         /// longer journal is compacted again. The default is 1 MiB.
