@@ -202,13 +202,15 @@ struct NeverHappened: Error, CustomStringConvertible {
 
 /// Waits until a condition holds.
 ///
+/// - Parameter seen: Returns the text that explains a failure, such as the output of a program.
 /// - Throws: ``NeverHappened`` after ``Child/patience``.
 func eventually(
-    _ what: String, isolation: isolated (any Actor)? = #isolation, _ condition: () throws -> Bool
+    _ what: String, isolation: isolated (any Actor)? = #isolation, seen: () -> String = { "" },
+    _ condition: () throws -> Bool
 ) async throws {
     let deadline = ContinuousClock.now + Child.patience
     while try !condition() {
-        guard ContinuousClock.now < deadline else { throw NeverHappened(description: what) }
+        guard ContinuousClock.now < deadline else { throw NeverHappened(description: "\(what) \(seen())") }
         try await Task.sleep(for: .milliseconds(3))
     }
 }

@@ -136,7 +136,9 @@ extension LoopbackInterop.TLSPeers {
                             + ["-cert", files.certificate("ec"), "-key", files.key("ec")], input: .held)
                     try await Sockets.waitForListener(at: .tcp("127.0.0.1", port))
                     let connection = Self.earlyConnection(to: port, options, "content \(round)\n")
-                    try await eventually("the content arrives") { server.text.contains("content \(round)\n") }
+                    try await eventually(
+                        "content \(round) arrives", seen: { "\(connection.state): \(server.text)" },
+                        { server.text.contains("content \(round)\n") })
                     try server.write("answer\n")
                     #expect(try await connection.text(7) == "answer\n")
                     #expect(!server.text.contains("Early data received"))
