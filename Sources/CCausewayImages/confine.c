@@ -48,8 +48,8 @@ static const char *set_limits(unsigned long memory_in_mebibytes, unsigned long s
     BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1), \
     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
-// Installs a seccomp filter. All calls that are not listed fail, such as opening files, making sockets, starting programs and sending
-// signals.
+// Installs a seccomp filter that permits only the listed system calls. Opening files, making sockets, starting programs
+// and sending signals, for example, are not permitted.
 static const char *filter_calls(void) {
     struct sock_filter steps[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),

@@ -117,7 +117,8 @@ typedef struct cw_png_table { CW_PNG_FUNCTIONS(CW_IMAGE_FIELD) } cw_png_table;
 typedef struct cw_webp_table { CW_WEBP_FUNCTIONS(CW_IMAGE_FIELD) } cw_webp_table;
 #undef CW_IMAGE_FIELD
 
-/// Filled by `cw_image_load_libraries` and constant from then on.
+/// Pointers to the functions of libjpeg, libpng and libwebp. `cw_image_load_libraries` sets them; they are constant
+/// from then on.
 extern cw_jpeg_table cw_jpeg;
 extern cw_png_table cw_png;
 extern cw_webp_table cw_webp;

@@ -69,7 +69,8 @@ static unsigned divisor(const struct cw_image_request *request, const struct cw_
     return result;
 }
 
-/// Converts a row from 3 to 4 bytes per pixel. The source is at the end of the target's memory.
+/// Converts a row from 3 to 4 bytes per pixel in place. The source is at the end of the target's memory, so that each
+/// pixel is read before it is overwritten.
 static void widen(const uint8_t *source, uint8_t *target, size_t count) {
     for (size_t i = 0; i < count; i++, source += 3, target += 4) {
         uint8_t red = source[0], green = source[1], blue = source[2];

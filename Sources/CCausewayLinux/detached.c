@@ -25,7 +25,8 @@ struct start {
     char *const *environment;
 };
 
-// Files such as listening sockets would otherwise stay open after the end of this process.
+// Closes all files except the standard streams. Otherwise the new program would keep files such as listening sockets
+// open after the process that started it has ended.
 static void close_files(void) {
     struct rlimit limit;
     if (syscall(SYS_close_range, 3u, ~0u, 0u) == 0 || getrlimit(RLIMIT_NOFILE, &limit) != 0) return;

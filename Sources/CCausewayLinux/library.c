@@ -30,7 +30,8 @@ static void *open_in(const char *folder, size_t length, const char *name) {
     return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-/// Whether the program's directory contains a file of this name. The search path of most programs contains that directory.
+/// Whether the program's directory contains a file of this name. If it does, dlopen may open this file, because the
+/// search path of most programs contains the program's directory.
 static int lies_beside_program(const char *name) {
     char path[4096];
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);

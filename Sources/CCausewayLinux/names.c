@@ -8,14 +8,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// For file systems without RENAME_NOREPLACE. Both names exist for a moment, and a process that is killed then leaves both.
+// Renames a file on a file system without RENAME_NOREPLACE. Both names exist for a moment. If the process is killed
+// then, both remain.
 static int link_and_remove(int directory, const char *from, const char *to) {
     if (linkat(directory, from, directory, to, 0) != 0) return -errno;
     unlinkat(directory, from, 0);
     return 0;
 }
 
-// For file systems without hard links. Another process may create the name between the two steps.
+// Renames a file on a file system without hard links. Another process may create the name between the check and the
+// rename.
 static int look_and_rename(int directory, const char *from, const char *to) {
     struct stat facts;
     if (fstatat(directory, to, &facts, AT_SYMLINK_NOFOLLOW) == 0) return -EEXIST;

@@ -71,7 +71,8 @@ int cw_orphan_start(int (*function)(void *), void *context, bool leaves_session,
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    // The intermediate process shares the descriptor table, so that this process gets the new process's descriptor.
+    // The intermediate process shares this process's descriptor table, so that the descriptor of the new process is
+    // opened in this process too.
     int between = clone(leave, stacks + stack_length, CLONE_VM | CLONE_VFORK | CLONE_FILES, &orphan);
     int result = between < 0 ? -errno : 0;
     if (result == 0) {

@@ -293,7 +293,8 @@ long cw_sendto(int fd, const void *buffer, size_t length, const cw_address *addr
     return result < 0 ? -errno : result;
 }
 
-// Computes the age of a timestamp with the wall clock, which the timestamp also uses. A clock change within these microseconds is unlikely.
+// Computes the age of a timestamp with the wall clock, which the timestamp also uses. The clock is unlikely to change
+// in the microseconds between the arrival of the packet and this call.
 static int64_t age_since(const struct timespec *stamp) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);

@@ -73,7 +73,8 @@ void cw_worker_end(int process) {
     cw_worker_kill(process);
     struct pollfd end = {process, POLLIN, 0};
     while (poll(&end, 1, -1) < 0 && errno == EINTR) {}
-    // If this process is the first one in a container, the kernel makes it the parent of orphans, which it has to reap.
+    // The first process in a container becomes the parent of orphans. If this process is the first, it has to reap the
+    // ended program.
     siginfo_t info;
     waitid((idtype_t)P_PIDFD, (id_t)process, &info, WEXITED | WNOHANG | __WALL);
 }

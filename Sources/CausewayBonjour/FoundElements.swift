@@ -1,7 +1,8 @@
-/// The links on which each element was found.
+/// The interfaces on which each discovered element, such as a service or an address, was found.
 ///
-/// A host can be connected to one network by two interfaces, for example by a cable and by Wi-Fi. An element is
-/// therefore added when the first link has it, and removed when no link has it any more.
+/// A host can be connected to one network by two interfaces, for example by a cable and by Wi-Fi. The program is
+/// therefore notified only when an element is found on the first interface, and when it is gone from the last
+/// interface.
 struct FoundElements<Element: Hashable & Sendable>: Sendable {
     /// The indices of the interfaces, by element.
     private var interfaces: [Element: Set<Int>] = [:]

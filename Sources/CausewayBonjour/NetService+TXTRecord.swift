@@ -21,7 +21,7 @@ extension NetService {
         return true
     }
 
-    /// Maximum size in bytes of a record that fits in one message (RFC 6763 §6.1).
+    /// Maximum size in bytes of a TXT record that fits in one multicast DNS message (RFC 6763 §6.1).
     private static let longestRecord = 8_900
 
     /// Reports the TXT record to the delegate when it is received and each time it changes, until ``stopMonitoring()`` is called.

@@ -61,15 +61,18 @@ extension ServiceDiscovery {
     /// - Parameters:
     ///   - name: Any text; empty for the host's name.
     ///   - type: The type, such as `_http._tcp`; with subtypes, `_ipp._tcp,_color`.
-    ///   - domain: The link's domain `local.`, or empty. Other domains are not supported, because name servers are not updated (RFC 2136).
+    ///   - domain: The link's domain `local.`, or empty. Other domains are not supported, because this library does not
+    ///     send DNS updates to name servers (RFC 2136).
     ///   - port: The port on which the program accepts connections.
     ///   - text: The service's TXT record.
-    ///   - mayRename: Whether to append a number to the name if another host uses it. If `false`, the registration fails.
+    ///   - mayRename: Whether to append a number to the name if another host uses it. If `false`, the registration
+    ///     fails.
     ///   - interface: The interface to advertise on; `nil` for all.
     ///   - queue: The queue on which the handler is called.
-    ///   - handler: Called with the registered identity, called again if the identity changes later, and called with the failure that ends
-    ///     the registration.
-    /// - Throws: `.dns(kDNSServiceErr_BadParam)` for an invalid name, type or domain, `.posix(.ENOTSUP)` for a domain other than `local.`.
+    ///   - handler: Called with the registered identity, called again if the identity changes later, and called with
+    ///     the failure that ends the registration.
+    /// - Throws: `.dns(kDNSServiceErr_BadParam)` for an invalid name, type or domain, `.posix(.ENOTSUP)` for a domain
+    ///   other than `local.`.
     public static func register(
         _ name: String = "", type: String, domain: String = "local.", port: NWEndpoint.Port,
         text: NWTXTRecord = NWTXTRecord(), mayRename: Bool = true, interface: NWInterface? = nil, queue: DispatchQueue,

@@ -15,15 +15,17 @@ extension ServiceDiscovery {
     /// - Parameters:
     ///   - name: Any text; empty for the host's name.
     ///   - type: The type, such as `_http._tcp`; with subtypes, `_ipp._tcp,_color`.
-    ///   - domain: The link's domain `local.`, or empty. Other domains are not supported, because name servers are not updated (RFC 2136).
+    ///   - domain: The link's domain `local.`, or empty. Other domains are not supported, because this library does not
+    ///     send DNS updates to name servers (RFC 2136).
     ///   - port: The port on which the program accepts connections.
     ///   - text: The service's TXT record.
     ///   - mayRename: Whether to append a number to the name if another host uses it. If `false`, this method throws.
     ///   - interface: The interface to advertise on; `nil` for all.
-    /// - Returns: The registration, as soon as the name is confirmed to be unique. The confirmation requires a network link.
-    /// - Throws: `.dns(kDNSServiceErr_BadParam)` for an invalid name, type or domain, `.posix(.ENOTSUP)` for a domain other than `local.`,
-    ///   `.dns(kDNSServiceErr_NameConflict)` if another host uses the name and `mayRename` is `false`, `.posix(.EADDRINUSE)` if another
-    ///   program has exclusive use of port 5353.
+    /// - Returns: The registration, as soon as the name is confirmed to be unique. The confirmation requires a network
+    ///   link.
+    /// - Throws: `.dns(kDNSServiceErr_BadParam)` for an invalid name, type or domain, `.posix(.ENOTSUP)` for a domain
+    ///   other than `local.`, `.dns(kDNSServiceErr_NameConflict)` if another host uses the name and `mayRename` is
+    ///   `false`, `.posix(.EADDRINUSE)` if another program has exclusive use of port 5353.
     public static func register(
         _ name: String = "", type: String, domain: String = "local.", port: NWEndpoint.Port,
         text: NWTXTRecord = NWTXTRecord(), mayRename: Bool = true, interface: NWInterface? = nil
@@ -63,11 +65,12 @@ extension ServiceDiscovery {
         (try? BonjourEngine.farewell(before: signal)) != nil
     }
 
-    /// Registers the advertised services with a sleep proxy on the link while the host sleeps. The proxy answers for the host and wakes it
-    /// when a client needs it.
+    /// Registers the advertised services with a sleep proxy on the link while the host sleeps. The proxy answers for
+    /// the host and wakes it when a client needs it.
     ///
-    /// If no proxy is available, goodbyes are sent before sleep as usual. Do not call this method on a host that cannot be woken over the
-    /// network: clients could not detect that it is asleep. The call cannot be undone.
+    /// If no proxy is available, goodbyes are sent before sleep as usual. Do not call this method on a host that cannot
+    /// be woken over the network: the proxy answers as if the host were awake, but clients could not connect. The call
+    /// cannot be undone.
     public static func useSleepProxies() { BonjourEngine.shared.useSleepProxies() }
 
     static func description(
@@ -160,8 +163,8 @@ extension ServiceDiscovery {
         /// change later. The name of a record never changes.
         public var identity: Identity { Identity(name: state.withLock { $0.name }, type: type) }
 
-        /// Replaces the TXT record of a service. Up to ten changes per minute are announced immediately (RFC 6762
-        /// §8.4). This method has no effect on a record.
+        /// Replaces the TXT record of a service. Up to ten changes per minute are announced immediately; further
+        /// changes are announced later (RFC 6762 §8.4). This method has no effect on a record.
         public func update(_ text: NWTXTRecord) {
             if let id = state.withLock({ $0.id }) { BonjourEngine.shared.update(id, text: [UInt8](text.data)) }
         }

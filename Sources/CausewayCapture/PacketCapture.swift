@@ -14,8 +14,8 @@ public struct PacketCapture: ~Copyable {
     private let options: CaptureOptions
     /// All packets' link type; `LinkType.linuxCooked2` for a capture on all interfaces.
     public let linkType: LinkType
-    /// The filter, if this process must run it: because the kernel cannot run the filter, or because the filter tests
-    /// data that the kernel does not see, such as VLAN tags. `nil` if there is no filter, or if the kernel runs it.
+    /// The filter for this process to run; `nil` if the kernel runs the filter, or if there is none. This process runs
+    /// a filter that the kernel cannot run, or that tests data that the kernel does not see, such as VLAN tags.
     private let filter: PacketFilter?
     /// The latest packet with its cooked header or VLAN tag; empty if the packet is read directly in the ring.
     private var scratch: [UInt8] = []

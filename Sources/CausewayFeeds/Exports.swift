@@ -1,2 +1,3 @@
-// The feed values and the parser are in another module, which needs no network.
+// Programs that import this module also get the feed values and the feed parser. These are in a separate module,
+// because they need no network.
 @_exported public import CausewayMarkup

@@ -4,8 +4,8 @@ internal import Foundation
 /// Decides when to fetch a feed again, and which items are new. Performs no I/O and reads no clock.
 struct FeedPolling: Sendable {
     private let interval: Duration
-    /// Hashes of item identities, because the identities may be long. The hash seed is random, so that no feed can
-    /// provoke collisions.
+    /// Hashes of the identities of items that were already seen. Only hashes are stored, because the identities may be
+    /// long. The hash seed is random, so that no feed can provoke collisions.
     private var seen: Set<Int> = []
     private var order: [Int] = []
     private var failures = 0

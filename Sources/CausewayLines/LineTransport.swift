@@ -27,8 +27,9 @@ public protocol LineTransport: Sendable {
     func open() async throws
     /// Sends a line.
     ///
-    /// - Parameter line: At most ``LineFormat/limit`` bytes, without a line feed and without the line end.
-    /// - Throws: `NWError`, or ``LineProblem/tooLong`` for a line that is too long, which is not sent.
+    /// - Parameter line: The line without its line end, at most ``LineFormat/limit`` bytes. It must not contain a line
+    ///   feed.
+    /// - Throws: `NWError`; ``LineProblem/tooLong`` if the line is too long. Such a line is not sent.
     ///
     /// Cancellation: see ``LineTransport``.
     func send(_ line: Data) async throws
@@ -104,7 +105,8 @@ public enum LineTransportKind: String, CaseIterable, Sendable {
     /// - Parameters:
     ///   - host: The local address to listen on; `nil` for all addresses.
     ///   - port: The port to listen on; `.any` for a free port.
-    ///   - parameters: Listener parameters. ``sockets`` uses only the IP version and rejects TLS.
+    ///   - parameters: Listener parameters. With ``sockets``, TLS is rejected, and all parameters except the IP version
+    ///     are ignored.
     ///   - isListening: Called once with the port in use.
     /// - Throws: `NWError` if the port cannot be used.
     ///

@@ -69,7 +69,7 @@ package struct ProxyValues {
         }
     }
 
-    /// Returns an endpoint. In each list, the first key with a value determines the host or the port.
+    /// Returns an endpoint. `host` and `port` are lists of keys. In each list, the first key that has a value is used.
     ///
     /// - Throws: `.posix(.EINVAL)` if there is no host, or no port from 1 to 65,535.
     package func endpoint(host: [String], port: [String]) throws(NWError) -> NWEndpoint {

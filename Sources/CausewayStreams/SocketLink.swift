@@ -60,8 +60,8 @@ final class SocketLink: StreamLink {
     }
 
     deinit {
-        // If the link has not ended, the descriptors are still open. No source uses them now, because an active source
-        // would retain the link.
+        // If the link has not ended, its descriptors are still open, so close them. No source uses them now, because an
+        // active source would retain the link.
         for number in state.withLock({ $0.held }) { Descriptor(adopting: number).close() }
     }
 

@@ -90,8 +90,9 @@ struct StreamSettings: Sendable {
         return value as? Bool ?? (value as? NSNumber)?.boolValue
     }
 
-    /// The TLS options: a copy of the program's options with the other properties' settings. It is a copy because other
-    /// connections may use the same options, and must validate their peers as before.
+    /// The TLS options: a copy of the program's options, with the peer name and the chain validation from the property
+    /// `tlsSettings`. It is a copy because other connections may use the program's options, and must validate their
+    /// peers as before.
     private var security: NWProtocolTLS.Options {
         let options = options?.copyOptions() as? NWProtocolTLS.Options ?? NWProtocolTLS.Options()
         let security = options.securityProtocolOptions

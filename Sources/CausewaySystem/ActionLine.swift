@@ -2,8 +2,10 @@
 ///
 /// The order matters: for example, "close" must not be performed before an earlier "open". If no other thread is
 /// performing actions, the thread that adds an action must perform actions until the queue is empty; all other threads
-/// only add to the queue. The state machine's lock also protects this queue. The type is `public` only because the
-/// compiler does not specialize `package` types across modules.
+/// only add to the queue. The queue has no lock: the lock of the state machine that requests the actions protects the
+/// queue too.
+///
+/// The type is `public` only because the compiler does not specialize `package` types across modules.
 @frozen public struct ActionLine<Action: Sendable>: Sendable {
     /// The added actions. Most state machines perform all actions before `add` is called again. The queue is then
     /// empty, and `add` stores its argument without a copy.

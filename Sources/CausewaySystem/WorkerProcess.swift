@@ -1,9 +1,9 @@
 internal import CCausewayLinux
 
-/// A worker process of this process. It has one open socket and no other open file.
+/// A worker process that this process has started. The worker has one open socket and no other open file.
 ///
 /// Calls block; use your own thread. ``kill()`` may be called from any thread and ends a call in progress. Releasing
-/// the object ends the process.
+/// the object ends the worker.
 package final class WorkerProcess: Sendable {
     private let process: Descriptor
     private let channel: Descriptor

@@ -45,7 +45,8 @@ public final class SCNetworkReachability: Sendable {
         case .endpoint(let endpoint): then(Self.flags(of: endpoint))
         case .links: then(Self.linkFlags)
         case .name(let name):
-            // The names of this host need no network.
+            // Some names need no query, for example `localhost` and names in the hosts file. The result is then the
+            // flags of the known addresses, and no network is needed to look up the name.
             if let known = HostFinding.known(name) { return then(Self.flags(of: known)) }
             // Without a network, report at once that the name is unreachable. A lookup could delay this report by
             // several seconds.
@@ -66,8 +67,8 @@ public final class SCNetworkReachability: Sendable {
         return HostFinding.known(name).map { Self.flags(of: $0) } ?? Self.presumedFlags(of: name)
     }
 
-    /// Returns the flags of the network that a lookup needs: the links for a name in `local`, which multicast DNS
-    /// resolves, otherwise the default route.
+    /// Returns the flags of the network over which a name is looked up. A name in `local` is looked up with multicast
+    /// DNS, so the flags are those of this host's links. For all other names, the flags are those of the default route.
     private static func presumedFlags(of name: String) -> SCNetworkReachabilityFlags {
         HostFinding.isOfLink(name) ? linkFlags : flags(of: .everywhere(), tellsDirect: false)
     }
@@ -156,8 +157,8 @@ public func SCNetworkReachabilityCreateWithName(
     return SCNetworkReachability(.endpoint(.hostPort(host: host, port: .any)))
 }
 
-/// Creates a destination from an IPv4 or IPv6 address. The unspecified address (all zeros) means the default route, and
-/// 169.254.0.0 this host's links.
+/// Creates a destination from an IPv4 or IPv6 address. The unspecified address (all zeros) stands for the default
+/// route. The address 169.254.0.0 stands for this host's directly attached links.
 ///
 /// - Parameters:
 ///   - allocator: Ignored.
@@ -185,10 +186,14 @@ public func SCNetworkReachabilityCreateWithAddress(
     }
 }
 
-/// Gets a destination's current flags. For an address this queries only the kernel, which takes a few tenths of a
-/// millisecond. A name is looked up first, for at most five seconds: do not call this function on a thread that must
-/// not block. A name that does not exist has no flags. Without an answer from a DNS server, the default route's flags
-/// apply. A name in `local` needs only a link, and the names of this host need no network.
+/// Gets a destination's current flags.
+///
+/// For an address, the function queries only the kernel and returns within a few tenths of a millisecond. For a name,
+/// the function looks up the name and blocks for at most five seconds. Do not call it on a thread that must not block.
+///
+/// A name that does not exist has no flags. If no DNS server answers, the name has the default route's flags. A name in
+/// `local` is looked up on the directly attached links and needs no default route. No query is needed for some names,
+/// such as `localhost` and names in the hosts file: these names have the flags of their known addresses.
 ///
 /// - Returns: `true`.
 ///

@@ -12,11 +12,14 @@ public struct SCNetworkReachabilityFlags: OptionSet, Hashable, Sendable {
     public static let transientConnection = SCNetworkReachabilityFlags(rawValue: 1 << 0)
     /// There is a path to the destination.
     public static let reachable = SCNetworkReachabilityFlags(rawValue: 1 << 1)
-    /// A connection must be established first. This flag is never set.
+    /// Before traffic can reach the destination, a connection such as a dial-up connection must be established. This
+    /// flag is never set.
     public static let connectionRequired = SCNetworkReachabilityFlags(rawValue: 1 << 2)
-    /// Traffic establishes the connection. This flag is never set.
+    /// The system establishes the required connection when a program sends traffic to the destination. This flag is
+    /// never set.
     public static let connectionOnTraffic = SCNetworkReachabilityFlags(rawValue: 1 << 3)
-    /// The user must act first. This flag is never set.
+    /// The user must act, for example enter a password, before the required connection can be established. This flag is
+    /// never set.
     public static let interventionRequired = SCNetworkReachabilityFlags(rawValue: 1 << 4)
     /// The connection is established on demand by certain APIs. This flag is never set.
     public static let connectionOnDemand = SCNetworkReachabilityFlags(rawValue: 1 << 5)

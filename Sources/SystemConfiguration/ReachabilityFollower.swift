@@ -16,7 +16,7 @@ final class ReachabilityFollower: Sendable {
         /// The destination while it is scheduled. This reference keeps it alive.
         var target: SCNetworkReachability?
         var watch: PathQuery.Watch?
-        /// The latest known flags; `nil` before the first search has ended.
+        /// The latest known or assumed flags; `nil` while there are none.
         var known: SCNetworkReachabilityFlags?
         /// The newest search's number. If an older search ends later, its result is outdated and ignored.
         var search = 0
@@ -94,8 +94,9 @@ final class ReachabilityFollower: Sendable {
             ended?.cancel()
             return
         }
-        // The network can change before a name's first lookup ends, so assume flags until then. Determine them outside
-        // the lock, because this may read files.
+        // Assume flags until the name's first lookup ends. Otherwise a network change before this end would not be
+        // reported, because there would be no earlier flags to compare with. Determine the assumed flags outside the
+        // lock, because the call may read files.
         let target = state.withLock { $0.target }
         let presumed = target?.presumedFlags
         state.withLock { state in if state.target === target { state.known = presumed } }
@@ -141,7 +142,8 @@ final class ReachabilityFollower: Sendable {
     }
 
     private func tell(_ target: SCNetworkReachability, _ flags: SCNetworkReachabilityFlags, on queue: DispatchQueue?) {
-        // The destination may have been unscheduled, or scheduled on another queue, before this block ran.
+        // Before this block ran, the destination may have been unscheduled, or scheduled on another queue. In both
+        // cases, do not call the callback.
         let callback = state.withLock { $0.queue === queue ? $0.callback : nil }
         callback?.call(target, flags)
     }

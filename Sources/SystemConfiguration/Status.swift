@@ -111,7 +111,7 @@ public func SCCopyLastError() -> CFError {
 public func SCErrorString(_ status: Int32) -> UnsafePointer<CChar> {
     guard let text = StatusMemory.text(Int(status)) ?? (status > 0 && status < 134 ? nil : "the status is not known")
     else {
-        // glibc's texts for known errno values are constants.
+        // The text is never freed: glibc's texts for known `errno` values are constants.
         return UnsafePointer(strerror(status))
     }
     return UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self)

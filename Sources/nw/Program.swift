@@ -76,8 +76,8 @@ enum Program {
     /// a file each second to check whether its threads work, and traps if this fails.
     private static let neededFileCount = 24
 
-    /// Starts Dispatch's first thread early if few descriptors are available: this thread opens files when it starts, and Dispatch traps if
-    /// it cannot open them.
+    /// Starts Dispatch's first thread early if the process's limit on open files is low. The thread opens files when it
+    /// starts, and Dispatch traps if it cannot open these files.
     private static func startDispatch() {
         let limit = System.openFileLimit
         guard limit < 64 else { return }
@@ -88,7 +88,7 @@ enum Program {
             exit(EXIT_FAILURE)
         }
         let isStarted = DispatchSemaphore(value: 0)
-        // Dispatch opens the files in another thread. They are open when this timer fires.
+        // Dispatch opens its files in another thread. These files are open when the timer below fires.
         DispatchQueue.global().asyncAfter(deadline: .now()) { isStarted.signal() }
         isStarted.wait()
     }
@@ -101,7 +101,7 @@ enum Program {
                 try await command.run()
                 CommandEnd.end(EXIT_SUCCESS)
             } catch {
-                // A usage error prints the usage of this command.
+                // Pass the type of the command that ran: for a usage error, the usage of this command is printed.
                 CommandEnd.end(type(of: command), with: error)
             }
         }

@@ -90,7 +90,7 @@ typedef struct cw_brotli_table { CW_BROTLI_FUNCTIONS(CW_CODING_FIELD) } cw_brotl
 typedef struct cw_zstd_table { CW_ZSTD_FUNCTIONS(CW_CODING_FIELD) } cw_zstd_table;
 #undef CW_CODING_FIELD
 
-/// Filled by `cw_coding_load` and constant from then on.
+/// Pointers to the functions of zlib, brotli and zstd. `cw_coding_load` sets them; they are constant from then on.
 extern cw_zlib_table cw_zlib;
 extern cw_brotli_table cw_brotli;
 extern cw_zstd_table cw_zstd;

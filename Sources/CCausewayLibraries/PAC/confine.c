@@ -47,7 +47,8 @@ static const char *close_everything_but(int *channel) {
     return NULL;
 }
 
-// Resets all signals to their default actions: the program's handlers must not run here.
+// Resets all signals to their default actions, so that this process does not run signal handlers that the program
+// installed before the process was cloned.
 static const char *forget_signals(void) {
     // The kernel's form of a signal action; all zeros is the default action.
     uint64_t action[8] = {0};
@@ -68,8 +69,8 @@ static const char *limit(unsigned seconds) {
 }
 
 #ifdef CW_ARCHITECTURE
-// Installs a seccomp filter. All calls that are not listed fail, such as mapping memory, opening files, starting programs and sending
-// signals.
+// Installs a seccomp filter that permits only the listed system calls. Mapping memory, opening files, starting programs
+// and sending signals, for example, are not permitted.
 static const char *filter_calls(void) {
 #define CW_ALLOW(number) \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)

@@ -29,7 +29,7 @@ typedef struct cw_duk_table {
 #undef CW_DUK_FIELD
 } cw_duk_table;
 
-/// Valid after loading; never changed afterwards.
+/// Pointers to the functions of Duktape. Valid after the library is loaded, and constant from then on.
 extern cw_duk_table cw_duk;
 
 #endif

@@ -49,7 +49,7 @@ static int make_process(cw_script_job *job, char *region, int *process) {
     sigset_t all, before;
     sigfillset(&all);
     job->heap = region + guard_length + stack_length;
-    // Call the function once here, so that the dynamic linker binds it before the other process calls it.
+    // Call `syscall` once in this process, so that the dynamic linker binds it before the cloned process calls it.
     (void)syscall(SYS_getpid);
     // Block all signals, so that no handler of this process runs in the other one.
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -87,7 +87,7 @@ bool cw_script_reap(int process) {
     int result;
     do result = waitid((idtype_t)P_PIDFD, (id_t)process, &info, WEXITED | WNOHANG | __WALL);
     while (result != 0 && errno == EINTR);
-    // ECHILD: other code of the program that waits for all children has reaped it already.
+    // ECHILD: the process is already reaped, because other code in this program waits for all children.
     return result != 0 ? errno == ECHILD : info.si_pid != 0;
 }
 

@@ -22,7 +22,7 @@ typedef struct cw_script_text {
 } cw_script_text;
 
 enum {
-    /// Maximum bytes of a message in both directions. The first byte is the kind of the message.
+    /// Maximum size of one message in bytes, in either direction. The first byte is the kind of the message.
     CW_SCRIPT_MESSAGE_LIMIT = 16 << 10,
     /// Maximum memory of the engine, in bytes.
     CW_SCRIPT_MEMORY = 16 << 20,

@@ -47,7 +47,7 @@ int cw_local_address(int fd, cw_address *out);
 int cw_peer_address(int fd, cw_address *out);
 /// Returns the pending error of a socket as a positive errno, 0 if there is none.
 int cw_take_error(int fd);
-/// Like cw_take_error. `behind_end` becomes 1 if the peer had ended its direction before the reset.
+/// Like cw_take_error. `behind_end` becomes 1 if the error is a reset that arrived after the peer's end of stream.
 int cw_take_loss(int fd, int *behind_end);
 /// Makes `close` send a reset and drop the queued data.
 int cw_abort_on_close(int fd);
@@ -208,7 +208,7 @@ int cw_rename_new(int directory, const char *from, const char *to);
 /// freed when the thread ends.
 enum { CW_SCRATCH_SIZE = 262144 };
 void *cw_scratch(void);
-/// Transfers ownership of the block to the caller, who releases it with `free`.
+/// Transfers ownership of the thread's scratch block to the caller, who releases the block with `free`.
 void *cw_take_scratch(void);
 /// Returns a pointer that is stored for the calling thread. Each thread can store two pointers, in the slots 0 and 1.
 /// Both are null at first.
@@ -221,7 +221,8 @@ bool cw_task_is_cancelled(void *task);
 /// Prefetches memory into the processor's cache. Any address is allowed, because nothing is read.
 void cw_fetch(const void *start, size_t length);
 
-/// Notify ThreadSanitizer that a lock was acquired, or that it will be released. These functions do nothing in other builds.
+/// Notify ThreadSanitizer that a lock was acquired, or that it will be released. Without ThreadSanitizer, these
+/// functions do nothing.
 void cw_lock_acquired(const void *lock);
 void cw_lock_releasing(const void *lock);
 

@@ -80,7 +80,8 @@ int cw_set_unfragmented(int fd, bool is_ipv6, bool never);
 
 /// Opens an unprivileged or a raw ICMP socket. Enables kernel timestamps, hop limits and the error queue.
 int cw_icmp_socket(bool is_ipv6, bool raw);
-/// Enables arrival timestamps. Errors are ignored: the time of the receive is used then.
+/// Enables arrival timestamps. Errors are ignored: if the kernel reports no arrival time, the time of the receive is
+/// used.
 void cw_stamp_arrivals(int fd);
 int cw_set_hop_limit(int fd, bool is_ipv6, int hops);
 

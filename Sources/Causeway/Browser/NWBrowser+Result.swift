@@ -16,7 +16,8 @@ extension NWBrowser {
             self.metadata = metadata
         }
 
-        /// Hashes the endpoint and the interfaces. Equality also compares the metadata.
+        /// Hashes only the endpoint and the interfaces, although equality of results also compares the metadata. Equal
+        /// results still get equal hash values.
         public func hash(into hasher: inout Hasher) {
             hasher.combine(endpoint)
             hasher.combine(interfaces)
@@ -34,7 +35,7 @@ extension NWBrowser.Result {
         /// The TXT record of a Bonjour service (RFC 6763 §6).
         case bonjour(_: NWTXTRecord)
 
-        /// The TXT record entries, or `none`.
+        /// The TXT record as text, or `none` if the result has no TXT record.
         public var debugDescription: String {
             switch self {
             case .none: "none"
@@ -77,7 +78,7 @@ extension NWBrowser.Result {
             /// The flags as bits, with the values of Apple's C interface.
             public let rawValue: UInt8
 
-            /// Creates a set of flags from bits. Unknown bits are kept.
+            /// Creates a set of flags from bits. Bits without a defined flag stay in `rawValue`.
             public init(rawValue: UInt8) {
                 self.rawValue = rawValue
             }

@@ -96,7 +96,8 @@ final class ServiceBrowse: Sendable {
         for question in questions { question.stop() }
     }
 
-    /// The name whose PTR records list the instances. A subtype has a separate name (RFC 6763 §7.1).
+    /// The name whose PTR records list the service instances. A search for a subtype uses a separate name, which
+    /// consists of the subtype, `_sub`, the type and the domain (RFC 6763 §7.1).
     private var browsedName: DNSName? {
         guard let domain = query.type.name.appending(query.domain) else { return nil }
         guard let subtype = query.type.subtypes.first else { return domain }

@@ -17,8 +17,8 @@ extension NWConnection {
         }
     }
 
-    /// The maximum message size on the current path, in bytes, with DTLS overhead already subtracted. 0 before the connection is ready, and
-    /// for a stream.
+    /// The maximum message size on the current path, in bytes, with DTLS overhead already subtracted. The value is 0
+    /// unless the connection is ready, and always 0 for a stream.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public var maximumDatagramSize: Int {

@@ -7,10 +7,13 @@ extension NWConnection {
     /// Queues content to send.
     ///
     /// - Parameters:
-    ///   - content: The bytes; `nil` only ends a message. Empty content sends an empty datagram over UDP.
-    ///   - contentContext: The message to which the content belongs. Completing a final message closes the sending direction.
+    ///   - content: The bytes; `nil` to end a message without more bytes. Empty content sends an empty datagram over
+    ///     UDP.
+    ///   - contentContext: The message to which the content belongs. Completing a final message closes the sending
+    ///     direction.
     ///   - isComplete: Whether the message ends with this content.
-    ///   - completion: Called once, when the transport has accepted all bytes or cannot send them. Use it to limit queued content.
+    ///   - completion: Called once, when the transport has accepted all bytes or cannot send them. Use it to limit
+    ///     queued content.
     @preconcurrency public func send(
         content: Data?, contentContext: NWConnection.ContentContext = .defaultMessage, isComplete: Bool = true,
         completion: NWConnection.SendCompletion

@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Reports on a connection over Multipath TCP (RFC 8684).
+/// The per-subflow counters and reports of a connection that uses Multipath TCP (RFC 8684).
 extension NWConnection {
     /// A subflow's two addresses.
     struct SubflowEnds: Hashable, Sendable {

@@ -50,10 +50,12 @@ extension NWConnection {
         enqueue(content, .defaultMessage, true, .channel { failure in completion(failure?.networkError) })
     }
 
-    /// Sends several pieces of content with as few system calls as possible. Suspends until the transport has accepted every piece.
+    /// Sends several pieces of content with as few system calls as possible. Suspends until the transport has accepted
+    /// every piece.
     ///
     /// Cancellation: withdraws only content that the transport has not started to send. If there are no protocols above
-    /// the transport, only the final piece of `contents` can be withdrawn.
+    /// the transport, only the final piece of `contents` can be withdrawn, because only this piece is associated with
+    /// the waiting task.
     nonisolated(nonsending)
         package func send(together contents: [Data]) async throws(NWError)
     {
@@ -132,7 +134,8 @@ extension NWConnection {
     }
 }
 
-/// Waits until the connection is ready, cannot be established, or is cancelled. Later state changes have no effect.
+/// Waits until the connection is ready, cannot be established, or is cancelled. The first of these outcomes is the
+/// result; later state changes do not alter it.
 private final class Opening: Sendable {
     private struct Progress {
         var outcome: Result<Void, NWError>?

@@ -218,7 +218,7 @@ extension NWConnection {
 }
 
 extension NWConnection: CustomDebugStringConvertible {
-    /// The endpoint, the transport and the state.
+    /// The connection's endpoint, transport and state, as text.
     public var debugDescription: String {
         let transport = driver.settings.transport == .udp ? "udp" : "tcp"
         return "[\(endpoint.debugDescription) \(transport), \(state)]"

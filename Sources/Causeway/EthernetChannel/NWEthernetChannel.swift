@@ -109,7 +109,7 @@ public final class NWEthernetChannel: CustomDebugStringConvertible, Sendable {
         lifecycle.call { [lifecycle] in completion(.posix(lifecycle.hasEnded ? .ECANCELED : .ENOTSUP)) }
     }
 
-    /// The interface, the EtherType and the state.
+    /// The channel's interface, EtherType and state, as text.
     public var debugDescription: String {
         "[ethernet channel on \(interface.name) 0x\(String(etherType, radix: 16)), \(state)]"
     }

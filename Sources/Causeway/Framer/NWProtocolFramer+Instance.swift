@@ -162,7 +162,7 @@ extension NWProtocolFramer {
     }
 }
 
-/// The part of a connection's stack that performs ``NWProtocolFramer/Instance`` calls.
+/// Carries out a framer's ``NWProtocolFramer/Instance`` calls in the stack of one connection.
 package protocol FramerHost: AnyObject, Sendable {
     func markReady()
     func markFailed(_ error: NWError?)

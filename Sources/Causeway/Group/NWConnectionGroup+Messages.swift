@@ -7,17 +7,18 @@ public import FoundationEssentials
 extension NWConnectionGroup {
     /// Sends a message to one endpoint or to all members. Before the group is ready, the message waits.
     ///
-    /// A message to a multicast address is sent on every interface on which the group has joined that address. Can be called from any
-    /// thread.
+    /// A message to a multicast address is sent on every interface on which the group has joined that address. Can be
+    /// called from any thread.
     ///
     /// - Parameters:
     ///   - content: The message bytes. `nil` sends nothing; empty data sends an empty message.
     ///   - endpoint: The destination, a numeric address with a port; `nil` for all members.
     ///   - message: The message's content context. Its ``NWProtocolIP/Metadata`` selects the ECN codepoint and the
     ///     service class.
-    ///   - completion: Called once on the group's queue. The error is not `nil` if the message was not sent to all destinations: `EINVAL`
-    ///     for an endpoint that is not a numeric address with a port, `EAFNOSUPPORT` for an address family without a member, `ETIMEDOUT`
-    ///     for an expired message, `ECANCELED` if the group was cancelled or the antecedent failed.
+    ///   - completion: Called once on the group's queue. The error is `nil` if the message was sent to all
+    ///     destinations. It is `EINVAL` if the endpoint is not a numeric address with a port, and `EAFNOSUPPORT` if no
+    ///     member of the group has the endpoint's address family. It is `ETIMEDOUT` if the message expired, and
+    ///     `ECANCELED` if the group was cancelled or the antecedent failed.
     @preconcurrency public func send(
         content: Data?, to endpoint: NWEndpoint? = nil, message: NWConnectionGroup.Message = .default,
         completion: @escaping (_ error: NWError?) -> Void

@@ -16,7 +16,7 @@ public final class NWMulticastGroup: NWGroupDescriptor {
     public let members: [NWEndpoint]
     /// The only host whose messages are received (source-specific multicast, RFC 4607 §1); `nil` for all hosts.
     public let sourceFilter: NWEndpoint?
-    /// Whether to ignore messages sent to a unicast address of this host on the groups' port.
+    /// Whether to ignore messages that were sent to the group's port, but to a unicast address of this host.
     public let isUnicastDisabled: Bool
 
     /// Creates a descriptor for multicast addresses.

@@ -74,7 +74,8 @@ extension NWListener {
 
 /// The queue of accepted connections between the listener and its serving task.
 ///
-/// `AsyncStream` is too expensive here: its generic storage costs more per connection than all other steps together.
+/// `AsyncStream` is too expensive here: for each connection, its generic storage costs more than all other steps
+/// between the listener and the task.
 private final class AcceptedConnections: Sendable {
     private struct State {
         var waiting = InlineFirstQueue<NWConnection>()

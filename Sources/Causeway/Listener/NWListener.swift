@@ -229,7 +229,8 @@ extension NWListener: ListenerObserver {
     }
 
     package func listenerAccepted(_ driver: ConnectionDriver, _ peer: SocketAddress?) {
-        // If no handler keeps the connection, it is closed at the end of this scope.
+        // If the handler neither starts nor retains the connection, the connection is released at the end of this
+        // scope, and its socket is closed.
         let connection = NWConnection(driver, destination(of: peer), parameters: parameters)
         handlers.withLock { $0.connection }?(connection)
     }
@@ -251,7 +252,8 @@ extension NWListener.Handlers {
         if service?.applicationService != nil { return .posix(.ENOTSUP) }
         if group != nil, connection == nil { return .posix(.ENOTSUP) }
         guard connection != nil else { return .posix(.EINVAL) }
-        // Check the service before opening the port. The check does not need the port number.
+        // Check the service now, so that a listener with an invalid service fails before it opens a port. The check
+        // works with any port number.
         do throws(NWError) {
             _ = try service?.description(port: 1)
             return nil

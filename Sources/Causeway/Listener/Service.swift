@@ -22,7 +22,8 @@ extension NWListener {
         private var record: Data?
 
         /// Whether the name is certainly unique, for example because of its random digits. Such a service is advertised
-        /// at once, without probing (RFC 6762 §8.1), under a separate host name.
+        /// at once, without probing (RFC 6762 §8.1). Instead of this host's name, it uses a random host name, which is
+        /// unique too.
         package var isKnownUnique = false
 
         /// The name passed to ``init(applicationService:)``.

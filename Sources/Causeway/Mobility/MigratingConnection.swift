@@ -24,10 +24,10 @@ public final class MigratingConnection: Sendable {
         var isNextReady = false
         var isBusy = false
         var isCancelled = false
-        /// The exchanges that wait for their turn, in call order.
+        /// The exchanges (a request and its reply) that wait until the earlier exchanges have ended, in call order.
         var turns: [(id: UInt64, continuation: Turn)] = []
         var lastTurn: UInt64 = 0
-        /// The current exchange's continuation while it waits for a connection.
+        /// The continuation of the current exchange, while that exchange waits for a connection.
         var waiter: CheckedContinuation<Result<NWConnection, NWError>, Never>?
     }
 

@@ -108,12 +108,16 @@ extension NWParameters {
         set { storage.withLock { $0.multipathServiceType = newValue } }
     }
 
-    /// Whether content marked ``NWConnection/SendCompletion/idempotent`` may be sent before the connection is ready. Default `false`.
+    /// Whether content marked ``NWConnection/SendCompletion/idempotent`` may be sent before the connection is ready.
+    /// Default `false`.
     ///
-    /// If `true`, a client connects when the program sends the first content, and becomes ready only after that. If the first content is
-    /// marked as idempotent, it is sent in the SYN (RFC 7413) or, with TLS 1.3, together with the handshake of a resumed session (RFC 8446
-    /// §2.3), provided that the kernel and the peer allow it. Such content may arrive twice. On a listener, the property lets clients do
-    /// the same, so the listener may receive the same content twice.
+    /// If `true`, a TCP client connects only when the program sends the first content, so it cannot be ready before
+    /// that. If the first content is marked as idempotent, it is sent in the SYN (RFC 7413) or, with TLS 1.3, together
+    /// with the handshake of a resumed session (RFC 8446 §2.3). The kernel and the peer must allow this. Content sent
+    /// in this way may arrive twice.
+    ///
+    /// On a listener, the property permits clients to send content in this way, so the listener may receive such
+    /// content twice.
     public var allowFastOpen: Bool {
         get { storage.withLock { $0.allowFastOpen } }
         set { storage.withLock { $0.allowFastOpen = newValue } }

@@ -65,7 +65,7 @@ extension NWParameters.LocalBinding {
         case .unix(let path):
             return .unix(path: path)
         case .hostPort(.name(let name, _), let port):
-            // Accept only `localhost`, the only name that needs no DNS query (RFC 6761 §6.3).
+            // For a local endpoint, accept only the name `localhost`: other names can need a DNS query (RFC 6761 §6.3).
             guard name.lowercased() == "localhost" else { throw .posix(.EINVAL) }
             return version == .v6
                 ? SocketAddress(IPv6Address.loopback, port: port.rawValue)

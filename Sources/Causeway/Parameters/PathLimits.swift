@@ -12,8 +12,8 @@ package struct PathLimits: Hashable, Sendable {
     package var prohibitsConstrained = false
     package var allowsUltraConstrained = false
 
-    /// These limits, with `nil` instead of each empty list. An empty list has the same effect as `nil`, and limits with
-    /// the same effect must be equal cache keys.
+    /// These limits, with `nil` in place of each empty list. `nil` and an empty list have the same effect. The limits
+    /// are part of the cache key for proxy scripts, so limits with the same effect must be equal.
     var normalized: PathLimits {
         var limits = self
         if prohibitedInterfaces?.isEmpty == true { limits.prohibitedInterfaces = nil }

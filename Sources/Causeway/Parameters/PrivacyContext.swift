@@ -88,9 +88,9 @@ extension NWParameters {
         ///
         /// Counterpart: macOS 11, iOS 14.
         public enum ResolverConfiguration: CustomDebugStringConvertible, Sendable {
-            /// DNS over TLS (RFC 7858), with optional server addresses, which make a name lookup unnecessary.
+            /// DNS over TLS (RFC 7858). If server addresses are given, the server's name need not be looked up.
             case tls(_: NWEndpoint, serverAddresses: [NWEndpoint])
-            /// DNS over HTTPS (RFC 8484), with optional server addresses, which make a name lookup unnecessary.
+            /// DNS over HTTPS (RFC 8484). If server addresses are given, the name in the URL need not be looked up.
             case https(_: URL, serverAddresses: [NWEndpoint])
 
             /// The kind and location of the resolver.

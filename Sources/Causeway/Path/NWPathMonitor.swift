@@ -2,7 +2,7 @@ internal import CausewaySystem
 public import CausewayTypes
 public import Dispatch
 
-/// Reports the path to the network in general, and reports it again each time it changes.
+/// Reports the default path to the network, independent of any destination, and reports each change of this path.
 ///
 /// ```swift
 /// let monitor = NWPathMonitor()

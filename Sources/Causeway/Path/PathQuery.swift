@@ -44,7 +44,7 @@ package struct PathQuery: Equatable, Sendable {
     package var ways: [Way]
     package var interfaces: [Interface]
 
-    /// Returns the current path to the network in general.
+    /// Returns the current default path to the network, independent of any destination.
     package static func everywhere() -> PathQuery {
         let model = NetworkStateMonitor.shared.model
         let path = model.path()

@@ -11,7 +11,7 @@ final class PathWatch: Sendable {
         var path: NWPath
         var hasLooked = false
         var isRunning = false
-        /// Whether ``stop()`` was called. A stopped watch takes no listener.
+        /// Whether ``stop()`` was called. After that, no listener can be added.
         var isStopped = false
         var subscription: NetworkStateMonitor.Subscription?
         /// The listeners, each with the latest path passed to it.

@@ -126,13 +126,15 @@ extension NWProtocolQUIC {
             set { storage.withLock { $0.initialMaxStreamDataUnidirectional = newValue } }
         }
 
-        /// The initial number of bidirectional streams that the peer may open (`initial_max_streams_bidi`, RFC 9000 §4.6).
+        /// The initial limit for the number of bidirectional streams opened by the peer (`initial_max_streams_bidi`,
+        /// RFC 9000 §4.6).
         public var initialMaxStreamsBidirectional: Int {
             get { storage.withLock { $0.initialMaxStreamsBidirectional } }
             set { storage.withLock { $0.initialMaxStreamsBidirectional = newValue } }
         }
 
-        /// The initial number of unidirectional streams that the peer may open (`initial_max_streams_uni`, RFC 9000 §4.6).
+        /// The initial limit for the number of unidirectional streams opened by the peer (`initial_max_streams_uni`,
+        /// RFC 9000 §4.6).
         public var initialMaxStreamsUnidirectional: Int {
             get { storage.withLock { $0.initialMaxStreamsUnidirectional } }
             set { storage.withLock { $0.initialMaxStreamsUnidirectional = newValue } }

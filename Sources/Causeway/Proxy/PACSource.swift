@@ -68,7 +68,7 @@ package struct PACLocation: Sendable, CustomStringConvertible {
         return other
     }
 
-    /// The URL without credentials, parameters and query, which may be secret.
+    /// The URL without credentials and query, because both can be secret.
     package var description: String {
         let path = url.path(percentEncoded: true)
         return "\(url.scheme?.lowercased() ?? "")://\(authority)\(path.isEmpty ? "/" : path)"

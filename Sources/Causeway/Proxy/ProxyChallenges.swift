@@ -18,8 +18,8 @@ package final class ProxyChallenges: Sendable {
         package var challenges: [String]
         /// Whether the proxy rejected a credential.
         package var hadCredential: Bool
-        /// Whether a credential was available. It may not have been sent: a proxy can close the connection after its
-        /// challenge.
+        /// Whether a credential was available. The credential was possibly not sent, because a proxy can close the
+        /// connection after its challenge.
         package var hasCredential: Bool
         /// The tunnel destination, as `host:port`.
         package var destination: String
@@ -119,7 +119,8 @@ package final class ProxyChallenges: Sendable {
         return authenticator.makeContext().map { (authenticator.scheme, BegunAuthentication($0, first: nil)) }
     }
 
-    /// Returns the challenges from the latest refusal. A Digest challenge is returned once: a nonce must not be reused with the same nonce
+    /// Returns the challenges from the latest refusal. Challenges are returned once, unless the best usable scheme is
+    /// Basic: each connection starts the Digest nonce count at 1, and a nonce must not be used twice with the same
     /// count.
     func takeUnanswered() -> [String] {
         state.withLock { state in

@@ -45,7 +45,8 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
     private var box = CredentialBox()
     /// Records refusals by the proxy; `nil` if no caller needs them.
     package private(set) var challenges: ProxyChallenges?
-    /// The challenge table, which also covers script-selected proxies.
+    /// Records the authentication challenges of all proxies, including proxies selected by a script; `nil` if no caller
+    /// needs them.
     package private(set) var challengeTable: ProxyChallengeTable?
 
     /// Whether to connect directly if the proxy fails. Default `false`.
@@ -158,7 +159,8 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
         box.credential.withLock { $0 = Credential(username: username, password: password) }
     }
 
-    /// Returns a copy that records its proxies' challenges in a table, which several configurations can share.
+    /// Returns a copy whose proxies record their authentication challenges in `table`. Several configurations can share
+    /// one table.
     package func recordingChallenges(in table: ProxyChallengeTable) -> ProxyConfiguration {
         var copy = self
         copy.challengeTable = table

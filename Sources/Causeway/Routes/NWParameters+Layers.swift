@@ -15,8 +15,8 @@ extension NWParameters {
         try makeLayerMaker(to: endpoint, above: [])
     }
 
-    /// Creates the factory as ``makeLayerMaker(to:)`` does, and inserts the proxy steps between the transport and the application
-    /// protocols.
+    /// Creates a factory for protocol layers, like ``makeLayerMaker(to:)``. This factory also inserts the proxy
+    /// handshakes and other proxy steps between the transport and the application protocols.
     func makeLayerMaker(to endpoint: NWEndpoint?, above passage: [ProxyStep]) throws(NWError) -> LayerMaker? {
         let protocols = defaultProtocolStack.applicationProtocols
         guard !protocols.isEmpty || !passage.isEmpty else { return nil }
@@ -65,7 +65,8 @@ extension NWParameters {
     }
 }
 
-/// One protocol in a stack, with the settings that all connections share.
+/// One protocol in a stack, with settings that are computed once. All attempts of a client connection, or all
+/// connections of a listener, share these settings.
 private enum Recipe: Sendable {
     case security(TLSConfiguration)
     case webSocket(NWProtocolWebSocket.Options)

@@ -74,9 +74,11 @@ extension NWParameters {
 enum ProxyStep: Sendable {
     /// TLS to the proxy.
     case security(TLSConfiguration, host: NWEndpoint.Host, port: UInt16)
-    /// A SOCKS handshake. The values are the next destination, the proxy, and the final destination after all steps.
+    /// A SOCKS handshake. The values are the destination that this proxy must connect to, the proxy, and the
+    /// destination of the whole tunnel. The first and the last value differ if another proxy follows in a chain.
     case socks(TunnelDestination, ProxyConfiguration, for: TunnelDestination)
-    /// A CONNECT handshake. The values are the next destination, the proxy, and the final destination after all steps.
+    /// A CONNECT handshake. The values are the destination that this proxy must connect to, the proxy, and the
+    /// destination of the whole tunnel. The first and the last value differ if another proxy follows in a chain.
     case connect(TunnelDestination, ProxyConfiguration, for: TunnelDestination)
     /// An HTTP proxy forwards the requests. The values are the first request's destination and the proxy. If the proxy
     /// requires authentication of the connection, this step performs it.

@@ -105,7 +105,7 @@ final class PACRun: Sendable {
 }
 
 extension PACProblem {
-    /// The failure as reported to programs.
+    /// The error that programs receive for this problem with a proxy script.
     var failure: Failure {
         switch self {
         case .noEngine: Failure(.posix(.ELIBACC))

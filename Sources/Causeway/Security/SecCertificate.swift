@@ -53,7 +53,8 @@ public final class SecIdentity: Hashable, Sendable {
         lhs.certificate == rhs.certificate && lhs.privateKey == rhs.privateKey
     }
 
-    /// Hashes the certificate. Equality also compares the private keys.
+    /// Hashes only the certificate, although equality also compares the private keys. Equal identities still get equal
+    /// hash values.
     public func hash(into hasher: inout Hasher) { hasher.combine(certificate) }
 }
 

@@ -62,7 +62,8 @@ extension sec_identity_t {
     /// - Throws: `.tls` with `errSSLBadCert` if the certificate or the key is malformed, or if they do not match.
     package func engineIdentity() throws(NWError) -> TLSIdentity {
         do throws(TLSFailure) {
-            // `SecIdentityCreate` may have combined the key with another certificate, so compare the certificates.
+            // Compare the certificates before reusing the TLS engine's identity. `SecIdentityCreate` may have combined
+            // its key with a different certificate.
             if chain.isEmpty, case .engine(let material) = identity.privateKey.material,
                 let made = material as? TLSIdentity,
                 made.certificates[0].der.elementsEqual(identity.certificate.data)

@@ -11,7 +11,8 @@ public func SecCertificateCopyKey(_ certificate: SecCertificate) -> SecKey? {
     certificate.read().map { SecKey(.publicKey(Data($0.subjectPublicKeyInfo))) }
 }
 
-/// Returns the public key of the peer's own certificate, without validation.
+/// Returns the public key of the peer's certificate, which is the first certificate of the chain. Does not validate the
+/// certificate.
 ///
 /// Counterpart: macOS 11, iOS 14.
 @discardableResult

@@ -5,9 +5,10 @@ public import FoundationEssentials
 ///
 /// - Parameters:
 ///   - parameters: ``kSecAttrKeyType`` and ``kSecAttrKeySizeInBits``: RSA with 1,024 to 4,096 bits, or a curve with
-///     256, 384 or 521 bits. There is no keychain and no Secure Enclave: the value `true` for ``kSecAttrIsPermanent``,
-///     and any ``kSecAttrTokenID``, are errors. Other attributes have no effect.
-///   - error: `errSecParam`, or `errSecUnimplemented` for a key that would be stored outside of the program's memory.
+///     256, 384 or 521 bits. There is no keychain and no Secure Enclave, so ``kSecAttrIsPermanent`` must not be `true`,
+///     and ``kSecAttrTokenID`` must be absent. Other attributes have no effect.
+///   - error: `errSecParam` for missing or unsupported attributes; `errSecUnimplemented` for a key that would be stored
+///     outside of the program's memory.
 /// - Returns: The key; `nil` on an error. Generating an RSA key can take several seconds.
 ///
 /// Counterpart: macOS 10.12, iOS 10.
@@ -71,7 +72,8 @@ private func publicKey(_ der: [UInt8]) throws(CFError) -> SecKey {
     return SecKey(.publicKey(Data(der)))
 }
 
-/// Calls the TLS engine. Errors for malformed keys become `errSecParam`, as on Apple platforms.
+/// Runs a key operation of the TLS engine and converts its errors. An error for a malformed key becomes `errSecParam`,
+/// as on Apple platforms.
 private func engine<R>(_ body: () throws(TLSFailure) -> R) throws(CFError) -> R {
     do throws(TLSFailure) {
         return try body()

@@ -89,7 +89,8 @@ extension SecKey {
 
     /// Returns the TLS engine's signature scheme for an algorithm.
     ///
-    /// - Throws: `errSecParam` if this key does not support the algorithm, or if the input has the wrong length.
+    /// - Throws: `errSecParam` if this key does not support the algorithm, or if the signed message or digest has the
+    ///   wrong length.
     fileprivate func scheme(
         _ algorithm: SecKeyAlgorithm, _ operation: SecKeyOperationType, _ count: Int
     ) throws(CFError) -> SignatureScheme {

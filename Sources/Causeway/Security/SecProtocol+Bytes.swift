@@ -5,7 +5,7 @@ public import Dispatch
 // for signed bytes.
 
 /// Derives key material from the session (RFC 5705 §4, RFC 8446 §7.5). Returns `nil` before the handshake is complete,
-/// and if a length is not positive.
+/// and if the length of the label or of the result is not positive.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @_disfavoredOverload

@@ -23,7 +23,7 @@ package struct SecProtocolMetadataValues: Sendable {
 
     package init() {}
 
-    /// The data with which the peer has authenticated itself.
+    /// The peer's certificates and public key, and the OCSP responses that it sent in the handshake.
     package struct Peer: Sendable {
         /// The peer's certificates, leaf first.
         package var certificates: [SecCertificate] = []

@@ -34,8 +34,8 @@ extension SecProtocolOptionValues {
         package var suites: [tls_ciphersuite_t] = []
         package var groups: [tls_ciphersuite_group_t] = []
 
-        /// The suites that the program added individually, followed by the suites of the groups. If empty, the engine uses its default
-        /// suites.
+        /// The numbers of the cipher suites added individually, followed by the numbers of the suites in the added
+        /// cipher suite groups. If empty, the TLS engine uses its default suites.
         var numbers: [UInt16] {
             var numbers: [UInt16] = []
             for number in suites.map(\.rawValue) + groups.flatMap(\.numbers) where !numbers.contains(number) {
@@ -65,7 +65,7 @@ extension SecProtocolOptionValues {
         package var selection: SecProtocolBlock<sec_protocol_pre_shared_key_selection_t>?
     }
 
-    /// The options that are on, off or left to the engine.
+    /// The TLS options that are either on or off. If the program sets neither, the default of the TLS engine applies.
     package struct Switches: Sendable, Equatable {
         package struct Name: OptionSet, Sendable {
             package let rawValue: UInt8
@@ -114,7 +114,8 @@ extension SecProtocolOptionValues {
         /// The program's block that decides whether the peer is trusted. The block replaces the default validation.
         package var verify: SecProtocolBlock<sec_protocol_verify_t>?
 
-        /// Stores an asynchronous validator as a verify block.
+        /// Makes an asynchronous closure decide whether the peer is trusted. Sets ``verify`` to a block that runs this
+        /// closure in a task.
         mutating func setValidator(
             _ handler: @escaping @isolated(any) @Sendable (sec_protocol_metadata_t, sec_trust_t) async -> Bool
         ) {

@@ -33,8 +33,8 @@ extension SecProtocolOptionValues.PeerRules {
     fileprivate func apply(to settings: inout TLSSettings) throws(NWError) {
         settings.trust = try trust.settings()
         switch authentication {
-        // With a verify block, a client must still request validation. Otherwise the block would not be called, and the server would not be
-        // validated at all.
+        // If a client has a verify block, require peer authentication although the program disabled it. Otherwise the
+        // TLS engine would not call the block, and nothing would validate the server.
         case .some(.none): settings.peerAuthentication = settings.side == .client && verify != nil ? .required : .none
         case .optional: settings.peerAuthentication = .optional
         case .required: settings.peerAuthentication = .required

@@ -29,7 +29,8 @@ extension SecTrust {
                 let question = try question(policy, values)
                 let faults = isStrict ? nil : values.exceptions?.faults[policy.question]
                 let chain = try question.evaluate(overlooking: faults ?? [])
-                // Before TLS 1.3 an OCSP response arrives after the certificates, so a missing response cannot be an error here.
+                // TLS 1.2 and earlier versions send the OCSP response after the certificates. In these versions the
+                // chain is evaluated before the response arrives, so a missing response is not an error.
                 if let response = values.original?.question.stapledResponse,
                     let failure = question.statusFailure(response, of: chain)
                 {

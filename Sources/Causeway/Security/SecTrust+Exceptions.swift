@@ -76,13 +76,16 @@ public func SecTrustCopyExceptions(_ trust: SecTrust) -> CFData? {
     return TrustExceptions(fingerprint: own.fingerprint, faults: faults).encoded
 }
 
-/// Makes later evaluations ignore the violations that ``SecTrustCopyExceptions(_:)`` returned for this leaf
-/// certificate. `nil` or empty data removes the exceptions.
+/// Makes later evaluations ignore the violations listed in `exceptions`. ``SecTrustCopyExceptions(_:)`` returned this
+/// data for the leaf certificate of the trust object. `nil` or empty data removes the exceptions.
 ///
-/// The evaluation still fails for all other violations, including the same violation in the certificate of another host.
+/// The evaluation still fails for all other violations, including the same violation in the certificate of another
+/// host.
+///
+/// - Returns: `true` if `exceptions` is for this leaf certificate. If it is not, the function removes all earlier
+///   exceptions and returns `false`.
 ///
 /// Counterpart: macOS 10.9, iOS 4.
-/// - Returns: `true` if the data is for this leaf. Otherwise `false`; earlier exceptions are then removed.
 @discardableResult
 public func SecTrustSetExceptions(_ trust: SecTrust, _ exceptions: CFData?) -> Bool {
     let leaf = trust.values.certificates.first.flatMap { try? Certificate(der: [UInt8]($0.data)) }

@@ -37,7 +37,7 @@ public func SecTrustEvaluate(_ trust: SecTrust, _ result: UnsafeMutablePointer<S
     return errSecSuccess
 }
 
-/// Evaluates the trust object in its current state and returns the result.
+/// Evaluates the trust object with its current settings, even if it was evaluated before, and returns the result.
 ///
 /// Counterpart: macOS 10.7, iOS 7.
 @discardableResult

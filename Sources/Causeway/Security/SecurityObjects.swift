@@ -57,7 +57,8 @@ public func sec_trust_copy_ref(_ trust: sec_trust_t) -> Unmanaged<SecTrust> { .p
 @discardableResult
 public func sec_identity_create(_ identity: SecIdentity) -> sec_identity_t? { sec_identity_t(identity) }
 
-/// Wraps an identity with the intermediate certificates to send. Returns `nil` if an element is not a certificate.
+/// Wraps an identity with the intermediate certificates to send. Returns `nil` if an element of `certificates` is not a
+/// ``SecCertificate``.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult

@@ -137,7 +137,7 @@ public let kSecAttrTokenID: CFString = "tkid"
 ///
 /// Counterpart: macOS 10.12, iOS 9.
 public let kSecAttrTokenIDSecureEnclave: CFString = "com.apple.setoken"
-/// Attribute key: the label in the keychain. This attribute has no effect.
+/// Attribute key: the key's label in the keychain. This attribute has no effect, because there is no keychain.
 ///
 /// Counterpart: macOS 10.6, iOS 2.
 public let kSecAttrLabel: CFString = "labl"

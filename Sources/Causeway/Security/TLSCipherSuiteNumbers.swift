@@ -1,5 +1,6 @@
-// The registered numbers of cipher suites under their IANA names, for ``tls_ciphersuite_t`` and for comparison with the negotiated suite:
-// `UInt16(TLS_AES_128_GCM_SHA256)`. A connection with a suite that the TLS engine does not support fails.
+// The registered numbers of cipher suites, under their IANA names. A program can create a ``tls_ciphersuite_t`` from a
+// number, or compare a number with the negotiated suite: `UInt16(TLS_AES_128_GCM_SHA256)`. Of the suites that a program
+// allows, those that OpenSSL does not support are ignored. A connection fails if OpenSSL supports none of them.
 
 // Key exchange by RSA, DHE or anonymous DH: RFC 5246 appendix A.5, RFC 5288 §3.
 /// RSA key exchange, no encryption, MD5 (RFC 5246).

@@ -48,10 +48,11 @@ public struct TLSTrustRules: Hashable, Sendable {
 }
 
 extension TLSTrustRules {
-    /// Converts the settings for the TLS engine.
+    /// Converts these trust rules to settings of the TLS engine.
     ///
-    /// - Throws: `.tls` with `errSSLBadCert` for a malformed certificate, with `errSSLBadConfiguration` for an exception whose host name
-    ///   cannot occur in a certificate; `.posix` with `EINVAL` for a pin that is not a SHA-256 digest.
+    /// - Throws: `.tls` with `errSSLBadCert` if a certificate is malformed. `.tls` with `errSSLBadConfiguration` if a
+    ///   host in ``exceptions`` has a name that a certificate cannot contain. `.posix` with `EINVAL` if an element of
+    ///   ``pinnedKeys`` is not a SHA-256 digest.
     package func settings() throws(NWError) -> TrustSettings {
         var settings = TrustSettings()
         settings.includesSystemAnchors = includesSystemAnchors

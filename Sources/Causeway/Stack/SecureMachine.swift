@@ -88,7 +88,8 @@ struct SecureMachine: Sendable {
         pump()
     }
 
-    /// Closes the stream below without sending close_notify, because the peer does not read.
+    /// Aborts the stream that carries the TLS records, if close_notify could not be sent in time. This happens when the
+    /// peer does not read.
     mutating func closingTimedOut() {
         if phase == .closing { finishClosing(isInterrupted: true) }
     }
@@ -121,8 +122,8 @@ struct SecureMachine: Sendable {
         if let error {
             transportError = transportError ?? error
             endWriting(error)
-            // Do not abort while a receive is pending: it can still deliver bytes that arrived earlier, and then
-            // reports the end.
+            // Do not abort TLS while a receive is pending on the stream that carries the TLS records. This receive can
+            // still deliver bytes that arrived before the send failed. Afterwards it reports the end of that stream.
             if !isReceiving { stage.abort(.init(error)) }
         }
         pump()

@@ -46,8 +46,9 @@ where Top: NetworkProtocolOptions, repeat each P: NetworkProtocolOptions {
         self.parameters = parameters
     }
 
-    /// - Parameter stack: An element, or a tuple of elements. The tuple is read with reflection, because Swift cannot
-    ///   extract a parameter pack from a tuple with other elements before the pack.
+    /// - Parameter stack: An element, or a tuple of elements. Reflection reads the tuple, because Swift cannot extract
+    ///   a parameter pack from a tuple that has other elements before the pack. Here the top element is before the
+    ///   pack.
     private static func make(_ stack: Any, initial: NWParameters?) -> NWParameters {
         if let top = stack as? Top { return NWParameters(top: top, initial: initial) }
         let elements = Mirror(reflecting: stack).children.map { child in

@@ -50,7 +50,8 @@ public struct BonjourListenerProvider: ListenerProvider, Sendable {
     /// The service to register.
     public let service: NWListener.Service
 
-    /// Describes a service. If the name is `nil`, the host name is used. If the domain is `nil`, `local` is used.
+    /// Describes a service to register. If the name is `nil`, the service has the name of this host. If the domain is
+    /// `nil`, it is `local`.
     public init(name: String? = nil, type: String, domain: String? = nil, txtRecord: NWTXTRecord? = nil) {
         service = NWListener.Service(name: name, type: type, domain: domain, txtRecord: txtRecord?.data)
     }

@@ -183,7 +183,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
             throw error
         }
         await calls.settle()
-        // A listener that did not fail ends only when the task is cancelled.
+        // If the listener has not failed, it ended because the task that called `run` was cancelled.
         throw NWError.posix(.ECANCELED)
     }
 }

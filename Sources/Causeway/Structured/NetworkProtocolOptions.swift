@@ -36,12 +36,12 @@ public struct DefaultProtocolStorage: ConnectionStorage, Sendable {
     public init() {}
 }
 
-/// An element that can be on top of a connection with one stream or one flow of messages.
+/// An element that can be the topmost protocol of a connection with one stream or one flow of messages.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol OneToOneProtocol: NetworkProtocolOptions {}
 
-/// An element that can be on top of a connection with several streams, such as a QUIC tunnel.
+/// An element that can be the topmost protocol of a connection with several streams, such as a QUIC tunnel.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol MultiplexProtocol: NetworkProtocolOptions {}

@@ -9,7 +9,8 @@ extension NWProtocolWebSocket {
     ///
     /// Counterpart: none.
     public struct Compression: Sendable, Hashable {
-        /// Whether the connection fails if the peer does not agree, or if zlib cannot be loaded (default: `false`).
+        /// Whether the connection fails if the peer does not agree to compress messages, or if zlib cannot be loaded
+        /// (default: `false`).
         public var isRequired = false
         /// Whether the compression context is kept between messages in the same direction (default: `true`). This compresses better, but
         /// the memory stays allocated between messages.

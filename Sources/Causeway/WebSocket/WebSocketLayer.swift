@@ -8,10 +8,10 @@ internal import FoundationEssentials
 /// - Parameters:
 ///   - isServer: Whether a listener accepted the connection.
 ///   - endpoint: For a client, the connection's endpoint, which determines the requested resource.
-///   - isSecure: Whether TLS is below WebSocket. This determines the default port, which the `Host` field omits. The
-///     URL schemes `wss` and `https` have the same effect as `true`.
-/// - Throws: `.posix(.EINVAL)` for an invalid header field in a client's request, `.posix(.ENOTSUP)` if compression is required and not
-///   available.
+///   - isSecure: Whether TLS is below WebSocket. The default port is 443 if this is `true` or if the endpoint's URL has
+///     the scheme `wss` or `https`; otherwise it is 80. The `Host` field omits the default port.
+/// - Throws: `.posix(.EINVAL)` for an invalid header field in a client's request, `.posix(.ENOTSUP)` if compression is
+///   required and not available.
 func makeWebSocketLayer(
     _ options: NWProtocolWebSocket.Options, isServer: Bool, endpoint: NWEndpoint, isSecure: Bool = false
 ) throws(NWError) -> StackLayer {
@@ -58,7 +58,8 @@ extension NWEndpoint {
             let authority = UpgradeRequest.authority(host: host, port: port.rawValue, defaultPort: defaultPort)
             return (authority, "/")
         case .url(let url): return (try Self.authority(of: url, isSecure: isSecure), Self.target(of: url))
-        // A file system path contains no host name, but the `Host` field is required (RFC 9112 §3.2).
+        // The `Host` field is required (RFC 9112 §3.2), but the path of a Unix socket contains no host name. Send
+        // `localhost` instead.
         case .unix: return ("localhost", "/")
         case .service(let name, _, let domain, _):
             let labels = [name] + domain.split(separator: ".").map(String.init)

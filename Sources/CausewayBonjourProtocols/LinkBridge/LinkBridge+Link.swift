@@ -7,7 +7,8 @@ extension LinkBridge {
         /// The sign that a bridge registered a service on this link: a PTR record under the subtype
         /// ``LinkBridge/mark``. A bridge does not register a marked service on another link.
         private struct Mark: Sendable {
-            /// When the mark expires; `nil` while its PTR record exists.
+            /// When the service no longer counts as registered by a bridge; `nil` while the PTR record that marks the
+            /// service exists.
             var end: Duration?
 
             func isOver(at now: Duration) -> Bool { end.map { $0 <= now } ?? false }
@@ -21,7 +22,7 @@ extension LinkBridge {
         /// For each service found on this link, the names of the PTR records that point to it: its type and its
         /// subtypes.
         private var found: [DNSName: Set<DNSName>] = [:]
-        /// Services that a bridge registered on this link, with their marks.
+        /// The services that a bridge registered on this link. A PTR record marks each of them.
         private var marked: [DNSName: Mark] = [:]
         private var services: [DNSName: Service] = [:]
         private var hosts: [DNSName: Host] = [:]

@@ -32,7 +32,8 @@ package struct LinkBridge: Sendable {
         case withdraw(DNSName, on: Side)
         /// The service's names have passed probing on this link. Queriers on the link can now find the service.
         case bridged(DNSName, on: Side)
-        /// Queriers on this side can no longer find the service: it was withdrawn or lost a name.
+        /// Queriers on this link can no longer find the service: the bridge withdrew it, or another host on this link
+        /// uses the name of the service or of its host.
         case ended(DNSName, on: Side)
         /// Another host on this side uses the service name. The bridge retries after ``patience``.
         case taken(DNSName, on: Side)
@@ -50,7 +51,7 @@ package struct LinkBridge: Sendable {
     package static let serviceLimit = 1_000
     /// How long the bridge collects the names on both links before its first registration.
     package static let settling: Duration = .milliseconds(500)
-    /// How long to wait after a conflict over a service name.
+    /// How long the bridge waits before it registers a service again after a conflict over the service name.
     private static let patience: Duration = .seconds(60)
 
     /// The service type for each browsed name, such as `_http._tcp.local` or a subtype.

@@ -211,7 +211,7 @@ struct ContinuousQueries: Sendable {
     /// Whether a question that permits unicast responses was sent recently.
     func expectsUnicast(at now: Duration) -> Bool { newestUnicast.map { now - $0 <= Self.unicastWindow } ?? false }
 
-    /// Whether a question was sent recently that permits unicast responses and is answered by the record.
+    /// Whether the record answers a question that this host sent recently and that permits unicast responses.
     func expectsUnicast(_ record: DNSRecord, at now: Duration) -> Bool {
         byName[record.name]?.contains { question in
             guard let last = running[question]?.lastUnicast, now - last <= Self.unicastWindow else { return false }

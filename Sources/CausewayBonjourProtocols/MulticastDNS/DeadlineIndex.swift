@@ -24,7 +24,8 @@ struct DeadlineIndex<ID: Hashable & Sendable>: Sendable {
     /// Each member's valid heap item. The member's other items are outdated.
     private var current: [ID: Moment] = [:]
     private var serial: UInt64 = 0
-    /// Maximum dictionary capacity kept when no member is left.
+    /// Maximum capacity of the empty dictionary. A dictionary with a larger capacity is replaced when its last member
+    /// is removed.
     private static var keptCapacity: Int { 512 }
 
     init() {}

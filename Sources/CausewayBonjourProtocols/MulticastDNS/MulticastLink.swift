@@ -191,7 +191,8 @@ package struct MulticastLink: Sendable {
             message.responseCode == .noError
         else { return }
         reach(now)
-        // A packet can repeat a question hundreds of times. Each copy would cost a walk over all records of its name.
+        // Remove duplicate questions. A packet can repeat a question hundreds of times, and each copy would cost a walk
+        // over all records of its name.
         var seen: Set<DNSQuestion> = []
         if message.questions.count > 1 { message.questions.removeAll { !seen.insert($0).inserted } }
         guard message.flags.contains(.isResponse) else {
@@ -209,7 +210,8 @@ package struct MulticastLink: Sendable {
         actions += responder.advance(to: now)
     }
 
-    /// Multicasts a reply that was sent to a peer 40 ms ago, because the peer's link-layer address is still unresolved.
+    /// Sends to the multicast group the records of a reply that was sent by unicast to a peer 40 ms ago. The peer's
+    /// link-layer address is still unresolved, so the kernel could not send the reply.
     package mutating func neighbourUnresolved(_ peer: MulticastPeer, at now: Duration) {
         reach(now)
         actions += responder.neighbourUnresolved(peer, at: now)

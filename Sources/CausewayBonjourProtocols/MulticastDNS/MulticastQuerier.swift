@@ -66,7 +66,8 @@ struct MulticastQuerier: ReturningMachine, Sendable {
             cache.update(question) { $0.isWatched = true }
         }
         let known = cache.answers(to: question, at: now).map(\.record)
-        // A unique record completes the answer for its type only, so a question for all types is always sent.
+        // A cached unique record shows that the answer for its own type is complete. Other types may still be missing,
+        // so a question for all types is always sent.
         if !known.isEmpty, question.type != .any, known.allSatisfy(\.flushesCache) {
             // All unique answers are in the cache: no query is needed until they are about to expire.
             queries.settle(question, for: ContinuousQueries.longestInterval, at: now)
@@ -214,7 +215,7 @@ struct MulticastQuerier: ReturningMachine, Sendable {
         }
     }
 
-    /// Whether more known answers of the peer's query may follow.
+    /// Whether a stored query of the peer is incomplete: further messages with known answers may follow.
     func awaitsMore(of peer: MulticastPeer) -> Bool { long.awaitsMore(of: peer) }
 
     // MARK: Time
@@ -226,7 +227,7 @@ struct MulticastQuerier: ReturningMachine, Sendable {
         return cache.deadline.map { min($0, question) } ?? question
     }
 
-    /// Does the same as ``advance(to:knowing:)`` for a host whose own records are in the cache.
+    /// Does the same as ``advance(to:knowing:)`` with `nil`, because the cache contains this host's own records.
     mutating func advance(to now: Duration) -> [MulticastAction] { advance(to: now, knowing: nil) }
 
     /// Sends queries that are due and removes expired records.

@@ -18,7 +18,8 @@ struct MulticastRegistration: Sendable {
         case established
         /// Goodbyes were sent; the host is asleep.
         case asleep
-        /// The registration lost a name to another host, or was refused.
+        /// The registration has ended, because another host, or another registration on this host, has one of its
+        /// names.
         case off
     }
 
@@ -63,7 +64,9 @@ struct MulticastRegistration: Sendable {
 
     // MARK: Events
 
-    /// Replaces the records. New unique names are probed; other records are announced: now, or later if the records change too often.
+    /// Replaces the records. New unique names are probed first, except names that no other host can have. If no name
+    /// must be probed, a registration that answers queries announces the new records at once, or later if its records
+    /// change too often.
     ///
     /// - Returns: Whether there are new unique names to probe.
     mutating func recordsChanged(to new: RecordSet, at now: Duration) -> Bool {

@@ -52,8 +52,8 @@ struct MulticastResponder: Sendable {
         registered.cancelRepeatedGoodbyes()
     }
 
-    /// Stops answering until the next restart. Sends goodbyes for removed records, and for all other records unless a
-    /// sleep proxy answers in the meantime.
+    /// Stops answering until the next restart. Sends goodbyes for removed records. If no sleep proxy answers for this
+    /// host while it sleeps, sends goodbyes for all other records, too.
     mutating func sleep(isRepresented: Bool) -> [MulticastAction] {
         let said = isRepresented ? goodbye(registered.takeUnsentGoodbyes()) : farewell()
         for id in registered.ids { change(id) { $0.fellAsleep() } }
@@ -154,7 +154,8 @@ struct MulticastResponder: Sendable {
 
     // MARK: Conflicts
 
-    /// Checks a response for conflicts, and for answers that this host need not send any more.
+    /// Checks a response for conflicts with this host's records. Cancels pending answers that a multicast response
+    /// already contains.
     mutating func received(_ message: DNSMessage, _ arrival: MulticastArrival, isSelf: Bool, at now: Duration) {
         for records in [message.answers, message.authorities, message.additionals] {
             for record in records {

@@ -44,7 +44,8 @@ package struct MulticastArrival: Sendable {
         self.isOnLink = isOnLink
     }
 
-    /// Whether the sender is a full participant. Senders with other ports are legacy resolvers that query once (RFC 6762 §6.7).
+    /// Whether the sender is a full participant: its source port is 5353. A sender with another source port is a legacy
+    /// resolver, and queries only once (RFC 6762 §6.7).
     var isFull: Bool { peer.port == MulticastDNS.port }
 }
 

@@ -14,7 +14,8 @@ struct MultipacketQueries: Sendable {
     /// Maximum number of peers whose queries are stored. A query from a further peer does not suppress this host's own
     /// question.
     private static let limit = 256
-    /// How long to wait for the last message. The messages usually follow each other at once.
+    /// How long to wait for the last message of another host's query. The messages of one query usually follow each
+    /// other at once.
     private static let patience: Duration = .seconds(1)
 
     private var asked: [MulticastPeer: Pending] = [:]
@@ -29,8 +30,8 @@ struct MultipacketQueries: Sendable {
         asked[peer] = Pending(questions: questions, until: now + Self.patience)
     }
 
-    /// Processes a further message of a stored query. After the last message (without TC bit), returns the questions
-    /// that can suppress this host's own. Otherwise returns `nil`.
+    /// Processes a further message of a stored query. If it is the query's last message (without TC bit), returns the
+    /// query's questions that this host then need not send. Otherwise returns `nil`.
     mutating func follow(
         _ message: DNSMessage, of peer: MulticastPeer, at now: Duration, isKnown: (DNSRecord) -> Bool
     ) -> [DNSQuestion]? {

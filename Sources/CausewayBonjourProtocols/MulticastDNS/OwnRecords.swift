@@ -92,7 +92,7 @@ struct OwnRecords: Sendable {
         }
     }
 
-    /// Removes a registration's records. The set must be equal to the set that was added.
+    /// Removes a registration's records. `content` must be equal to the record set that was added for the registration.
     mutating func remove(_ content: RecordSet) {
         for record in content.records where single.removeValue(forKey: record.name) == nil {
             common[record.name]?.remove(record)

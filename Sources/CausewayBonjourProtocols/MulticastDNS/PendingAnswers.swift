@@ -9,7 +9,8 @@ struct PendingAnswers: Sendable {
     private static let defenceSpacing: Duration = .milliseconds(250)
     /// Answers that are due within this time are sent with earlier answers (RFC 6762 §6.4).
     static let gathering: Duration = .milliseconds(120)
-    /// The maximum number of peers with pending unicast answers. At this number, other peers must ask again.
+    /// The maximum number of peers with pending unicast answers. While this number is reached, unicast answers to other
+    /// peers are dropped, and these peers must ask again.
     private static let peerLimit = 256
     /// Maximum number of stored queriers per record. If more ask, the record is sent regardless of known answers.
     private static let askerLimit = 16
@@ -17,8 +18,9 @@ struct PendingAnswers: Sendable {
     /// (`repeatLimit`), and the maximum number of records in an answer that is repeated (`repeatedLimit`).
     private static let repeatLimit = 3
     private static let repeatedLimit = 256
-    /// Delay before a unicast answer's second copy. A unicast answer uses one address family only, and a querier that
-    /// misses it asks again only after a second.
+    /// Delay before a unicast answer's second copy, which is sent in case the first copy is lost. Multicasts use both
+    /// address families, but a unicast answer uses only one. A querier that misses the answer would ask again only
+    /// after a second.
     static let directGap: Duration = .milliseconds(40)
     /// A unicast answer with more records than this is not repeated, because it needs several packets.
     private static let directRepeatedLimit = 8
@@ -69,7 +71,8 @@ struct PendingAnswers: Sendable {
     /// Removed records that are part of waiting unicast answers. A record must not be sent after its goodbye.
     private var dropped: Set<DNSRecord> = []
     private var sent = SendingTimes()
-    /// Maximum dictionary capacity kept when no answer waits.
+    /// Maximum capacity of the empty table `waiting`. A table that has grown larger is released when no multicast
+    /// answer waits.
     private static let keptCapacity = 512
     /// Peers whose query announced more known answers, and until when to wait for these answers.
     private var expected: [MulticastPeer: Duration] = [:]
@@ -112,7 +115,8 @@ struct PendingAnswers: Sendable {
     mutating func add(_ records: [DNSRecord], to peer: MulticastPeer, _ due: Due, now: Duration) {
         guard !records.isEmpty, direct.count < Self.peerLimit || direct[peer] != nil else { return }
         if !dropped.isEmpty { dropped.subtract(records) }
-        // The querier asked again: include a pending repeat in the new answer.
+        // If a unicast answer to this querier, or its second copy, is still pending, send its records together with the
+        // new records.
         let old = direct[peer]?.records ?? []
         let oldDue = direct[peer]?.isRepeat == false ? directDues[peer] : nil
         let present = Set(old)

@@ -16,8 +16,8 @@ struct QuerierHistory: Sendable {
     /// minute.
     func isLossy(at now: Duration) -> Bool { now < lossEnd }
 
-    /// Stores a question that is about to be answered. Returns how often to repeat the answer, because the querier
-    /// seems to have missed earlier answers.
+    /// Stores a question that is about to be answered. Returns the number of times to repeat the answer; greater than 0
+    /// if the querier seems to have missed earlier answers.
     mutating func noteQuestion(_ question: DNSQuestion, from arrival: MulticastArrival, at now: Duration) -> Int {
         repeated.note(question, from: arrival.peer.address, at: now)
     }

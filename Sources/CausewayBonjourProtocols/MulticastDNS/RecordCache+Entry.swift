@@ -74,7 +74,8 @@ extension RecordCache {
 }
 
 extension DNSRecordData {
-    /// Names in the data that a client usually looks up next.
+    /// Names to which the data refers, such as the target of a PTR or SRV record. A client usually looks up these names
+    /// next.
     var targets: [DNSName] {
         switch self {
         case .name(let name): [name]

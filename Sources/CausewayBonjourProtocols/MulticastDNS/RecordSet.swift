@@ -15,8 +15,8 @@ package struct RecordSet: Sendable {
     /// Creates a set from a list. Unique records have ``DNSRecord/flushesCache`` set.
     package init(_ records: [DNSRecord]) { content = .list(records) }
 
-    /// Creates a service's records: SRV, TXT, and a PTR record each for the type, the enumeration of types and each
-    /// subtype (RFC 6763).
+    /// Creates a service's records (RFC 6763): one SRV record, one TXT record, and several PTR records. There is a PTR
+    /// record for the service type, one for each subtype, and one that adds the type to the list of service types.
     package init(_ instance: DNSName, on host: DNSName, _ terms: ServiceAttributes) {
         content = .service(instance, host: host, terms)
     }

@@ -26,7 +26,8 @@ struct RepeatedQuestions: Sendable {
         }
     }
 
-    /// A host's position in its query series, computed from the intervals.
+    /// A host's position in a series of repeated questions, computed from the intervals between the questions. In a
+    /// series, each interval is twice the previous one.
     private struct Series: Sendable {
         /// Tolerance for late timers and packet delay, in addition to 1 % of the interval.
         private static let tolerance: Duration = .milliseconds(150)
@@ -54,8 +55,8 @@ struct RepeatedQuestions: Sendable {
             interval = next
         }
 
-        /// How often to repeat the answer. The repeats follow after 1, 3 and 7 seconds, but only before the next
-        /// question is due.
+        /// The number of times to repeat the answer. The repeats follow after 1, 3 and 7 seconds, but only before the
+        /// querier's next question is due.
         var repeatCount: Int {
             guard isConfirmed, let interval else { return 0 }
             return interval.trailingZeroBitCount
@@ -66,8 +67,8 @@ struct RepeatedQuestions: Sendable {
     private(set) var count = 0
     private var lastTidy: Duration = .zero
 
-    /// Stores a question that is about to be answered. Returns how often to repeat the answer; greater than 0 if the
-    /// querier's repeated questions show that earlier answers were lost.
+    /// Stores a question that is about to be answered. Returns the number of times to repeat the answer; greater than 0
+    /// if the querier's repeated questions show that earlier answers were lost.
     mutating func note(_ question: DNSQuestion, from address: InternetAddress, at now: Duration) -> Int {
         var key = question
         // Questions that differ only in the QU bit count as equal.

@@ -22,7 +22,8 @@ struct ResponseSchedule: Sendable {
     private struct Answers {
         var unicast: [DNSRecord] = []
         var multicast: [DNSRecord] = []
-        /// How often to repeat the answers; greater than 0 if the querier seems to have missed earlier ones.
+        /// The number of times to repeat the answers; greater than 0 if the querier seems to have missed earlier
+        /// answers.
         var repeats = 0
         var isEmpty: Bool { unicast.isEmpty && multicast.isEmpty }
     }
@@ -148,7 +149,7 @@ struct ResponseSchedule: Sendable {
 
     /// Processes another host's multicast record that is equal to this host's record `own`, except for its TTL.
     mutating func heard(_ record: DNSRecord, equalTo own: DNSRecord, at now: Duration) {
-        // Another host has given the answer (RFC 6762 §7.4).
+        // Another host has given the answer, so this host does not give it (RFC 6762 §7.4).
         if record.timeToLive >= own.timeToLive { pending.forget(own) }
         // The other host's TTL is less than half the correct one: announce the correct one (RFC 6762 §6.6).
         if record.timeToLive < own.timeToLive / 2 { pending.add([own], at: now) }
@@ -157,7 +158,7 @@ struct ResponseSchedule: Sendable {
     /// Processes another host's multicast NSEC record that is equal to this host's NSEC record `own`, except for its
     /// TTL. A short TTL is not corrected, because it can be right for another missing type.
     mutating func heard(_ record: DNSRecord, equalToNegative own: DNSRecord) {
-        // Another host has given the answer (RFC 6762 §7.4).
+        // Another host has given the answer, so this host does not give it (RFC 6762 §7.4).
         if record.timeToLive >= own.timeToLive { pending.forget(own) }
     }
 

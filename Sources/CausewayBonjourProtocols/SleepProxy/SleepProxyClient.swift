@@ -78,7 +78,7 @@ package struct SleepProxyClient: Sendable {
     /// Addresses of known proxies, best first.
     package var reachable: [MulticastPeer] { proxies.reachable }
 
-    /// Reports records added to and removed from a question's answers.
+    /// Processes records that were added to and removed from a question's answers.
     package mutating func changed(_ question: DNSQuestion, added: [DNSRecord], removed: [DNSRecord]) {
         proxies.changed(question, added: added, removed: removed, &actions)
     }

@@ -19,7 +19,7 @@ struct SleepProxyList: Sendable {
     }
 
     private var proxies: [DNSName: Proxy] = [:]
-    /// The addresses of the proxies' hosts. A host without an entry is not queried.
+    /// The addresses of the proxies' hosts, by host name. If a host has no entry, its addresses are not queried.
     private var addresses: [DNSName: [DNSRecordData]] = [:]
     /// Whether a proxy was left out because of ``SleepProxyClient/proxyLimit`` since the latest query for all proxies
     /// began.
@@ -62,7 +62,8 @@ struct SleepProxyList: Sendable {
 
     // MARK: Records
 
-    /// Reports records added to and removed from a question's answers.
+    /// Processes records that were added to and removed from a question's answers. Adds the resulting queries to
+    /// `actions`.
     mutating func changed(
         _ question: DNSQuestion, added: [DNSRecord], removed: [DNSRecord], _ actions: inout [SleepProxyClient.Action]
     ) {

@@ -16,7 +16,8 @@ private struct AttemptCounts {
     static let adviceLimit = 5
 
     var attempt = 1
-    /// The number of repetitions demanded by interceptors. ``resends`` counts those with ``RetryAdvice/resend``.
+    /// The number of repetitions demanded by interceptors. It includes those demanded with ``RetryAdvice/resend``,
+    /// which ``resends`` counts separately.
     var advised = 0
     var resends = 0
 }

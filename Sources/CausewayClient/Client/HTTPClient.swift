@@ -14,7 +14,8 @@ public import Foundation
 /// A client can be used from any task, and is made once per server: as a `static let`, or as a value that is passed on. Its session is
 /// invalidated when the client is released and its requests have ended.
 public final class HTTPClient: Sendable {
-    /// Loads content into memory. Tests replace it.
+    /// A function that sends a request and loads the response content into memory. Tests supply such a function in
+    /// place of the session.
     typealias DataLoader = @Sendable (URLRequest, RequestBody.Source) async throws -> (Data, HTTPURLResponse)
 
     /// The settings.

@@ -4,7 +4,8 @@ public import CausewayURLLoading
 public protocol RequestInterceptor: Sendable {
     /// Returns the request to send. Called before each attempt.
     ///
-    /// Cancellation: the calling task is cancelled when nothing waits for the response.
+    /// Cancellation: the task that runs this method is cancelled when the program cancels the call that sends the
+    /// request, or all calls that wait for the response. If other calls still wait, the request is sent again for them.
     ///
     /// - Parameters:
     ///   - request: The request so far.
@@ -13,7 +14,8 @@ public protocol RequestInterceptor: Sendable {
     func adapt(_ request: URLRequest, attempt: Int) async throws -> URLRequest
 
     /// Decides what to do after an attempt that failed, or whose status is 400 or higher. The first interceptor that
-    /// does not return ``RetryAdvice/pass`` decides. If all of them do, the ``RetryPolicy`` decides.
+    /// does not return ``RetryAdvice/pass`` decides. If all interceptors return ``RetryAdvice/pass``, the
+    /// ``RetryPolicy`` decides.
     func advice(after failure: AttemptFailure) async -> RetryAdvice
 }
 

@@ -20,7 +20,8 @@ struct TokenState: Sendable {
 
     /// Replaces a token.
     ///
-    /// - Parameter old: The generation of the refreshed token. The result of an outdated refresh is ignored.
+    /// - Parameter old: The generation of the token that `new` replaces. If that token is no longer the current one,
+    ///   `new` is ignored.
     mutating func refreshed(_ new: String, replacing old: Int) {
         guard old == generation else { return }
         token = new

@@ -53,8 +53,8 @@ final class NetworkWatch: Sendable {
     private let changed: @Sendable (Reachability) -> Void
 
     /// - Parameters:
-    ///   - source: The source.
-    ///   - changed: Called with the state when the network is first followed, and after each detected change.
+    ///   - source: The source of the network state.
+    ///   - changed: Called with the current state after the first call of ``start()``, and after each detected change.
     init(_ source: any ReachabilitySource, changed: @escaping @Sendable (Reachability) -> Void) {
         self.source = source
         self.changed = changed

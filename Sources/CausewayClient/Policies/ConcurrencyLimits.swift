@@ -17,8 +17,8 @@ public struct ConcurrencyLimits: Hashable, Sendable {
         self.constrained = max(constrained, 1)
     }
 
-    /// Returns the limit for a network state. Without a network, returns the unmetered limit: the requests are then
-    /// sent, and fail or wait for connectivity.
+    /// Returns the limit for a network state. Without a network, returns ``unmetered``: requests are sent also then,
+    /// and fail or wait for connectivity.
     public func limit(on reachability: Reachability) -> Int {
         if reachability.isConstrained { return max(constrained, 1) }
         return max(reachability.isMetered ? expensive : unmetered, 1)

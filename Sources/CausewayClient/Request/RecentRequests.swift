@@ -44,7 +44,7 @@ struct RecentRequests: Sendable {
 
     /// The maximum number of requests in the table.
     static let capacity = 32
-    /// The maximum path length in bytes.
+    /// The maximum length in bytes of a request's path. Requests with longer paths are not added to the table.
     static let maximumPathLength = 256
 
     private var places: [(shape: Shape, request: PreparedRequest)?] = Array(repeating: nil, count: capacity)

@@ -28,7 +28,8 @@ extension ResponseSerializer where Value == Void {
 
 extension ResponseSerializer where Value == String {
     /// A serializer for text. The character encoding comes from a byte order mark, otherwise from the response; the
-    /// default is UTF-8. Invalid bytes in UTF-8 become U+FFFD; an unknown encoding fails.
+    /// default is UTF-8. Invalid bytes in UTF-8 become U+FFFD. Invalid bytes in other encodings, and unknown encodings,
+    /// are errors.
     public static var text: Self {
         ResponseSerializer { response in
             guard let text = TextContent.decoded(response.data, charset: response.charset) else {

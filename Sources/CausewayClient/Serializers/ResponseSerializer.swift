@@ -40,7 +40,8 @@ public struct ResponseSerializer<Value: Sendable>: Sendable {
         return other
     }
 
-    /// Returns a serializer that converts the value.
+    /// Returns a serializer with the same checks. Its value is made by this serializer, and then converted with
+    /// `convert`.
     public func map<Other: Sendable>(_ convert: @escaping @Sendable (Value) throws -> Other) -> ResponseSerializer<
         Other
     > {

@@ -69,7 +69,8 @@ struct SharingTable<Key: Hashable & Sendable>: Sendable {
         return depart(id) { $0.callers.remove(caller) }
     }
 
-    /// Removes a cancelled caller that ran its group's work.
+    /// Removes a cancelled caller that ran the work in its task. If the result is `othersWait`, run the work again for
+    /// the other callers.
     mutating func runnerLeft(_ id: GroupID) -> Departure {
         runnerCount -= 1
         return depart(id) { $0.hasRunner = false }

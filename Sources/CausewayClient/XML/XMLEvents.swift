@@ -96,7 +96,7 @@ struct XMLEventReader {
         text.removeAll(keepingCapacity: true)
     }
 
-    /// Returns the index after the final complete character.
+    /// Returns the index after the final complete UTF-8 character in `bytes`.
     private static func endOfCharacters(_ bytes: [UInt8]) -> Int {
         for distance in 1...4 where bytes.count >= distance {
             let byte = bytes[bytes.count - distance]

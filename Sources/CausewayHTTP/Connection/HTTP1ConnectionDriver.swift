@@ -53,7 +53,7 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         var isReceiving = false
         /// The stream that took over the transport while a receive was pending. It gets the result of that receive.
         var successor: HTTPUpgradedStream?
-        /// The number of bytes passed to the transport, which has not yet reported them as processed.
+        /// The number of bytes that were passed to the transport and are not yet reported as processed.
         var pendingCount = 0
         var content = SentContent()
         var error: NWError?

@@ -63,7 +63,7 @@ final class HTTP2ConnectionDriver: HTTPConnection {
     /// The state of the transport and timers.
     struct Link {
         var isReceiving = false
-        /// The number of bytes passed to the transport, which has not yet reported them as processed.
+        /// The number of bytes that were passed to the transport and are not yet reported as processed.
         var pendingCount = 0
         var error: NWError?
         /// Whether the engine closed the connection.

@@ -25,7 +25,7 @@ struct HTTP2ExchangeStream {
     private(set) var held = Deque<Data>()
     private(set) var heldCount = 0
     var end: End?
-    /// Whether the final head has arrived.
+    /// Whether the head of the final response has arrived. Interim responses do not count.
     var hasResponse = false
     var informationalCount = 0
     /// The number of received content bytes.

@@ -21,8 +21,10 @@ protocol HTTPConnection: AnyObject, Sendable {
     /// Stops work on an exchange that the engine has ended, for example after a timeout. Has no effect if the connection does not carry
     /// this exchange.
     func abandon(_ exchange: HTTPExchange)
-    /// Hands over the connection in the middle of a response that lasts until the connection ends, using
-    /// ``HTTPExchange/handedOver(_:at:)``. Has no effect if the connection does not carry this exchange.
+    /// Gives the connection to the exchange's observer in the middle of a response. The request must be completely
+    /// sent, and the response must last until the connection ends. The result is reported with
+    /// ``HTTPExchange/handedOver(_:at:)``. Has no effect if the connection does not carry this exchange, or if it is an
+    /// HTTP/2 connection.
     func handOver(_ exchange: HTTPExchange)
     /// Closes the connection.
     func close()

@@ -60,7 +60,7 @@ package final class HTTPConnectionDetails: Sendable {
     /// How requests reach the server.
     package enum Route: Sendable {
         case direct
-        /// Requests pass a proxy through a tunnel.
+        /// Requests reach the server through a tunnel that a proxy provides.
         case tunnel
         /// A proxy forwards the requests in absolute form (RFC 9112 §3.2.2).
         case forwarding

@@ -15,7 +15,7 @@ final class HTTPExchange: Sendable {
     static let unreadLimit = 64 << 10
 
     enum Phase {
-        /// The final head has not arrived.
+        /// The head of the final response has not arrived. Interim responses may have arrived.
         case waiting
         case body
         case ended

@@ -40,7 +40,8 @@ struct HTTPTransportFacts: Sendable {
     var applicationProtocol: String?
     /// The forwarding proxy; `nil` for a direct connection and for a tunnel.
     var forwardProxy: ForwardProxy?
-    /// Returns the connection's properties for this identifier and ALPN name.
+    /// Returns the connection's properties. The arguments are the connection's identifier in its pool and its ALPN
+    /// protocol name.
     var makeDetails: @Sendable (PoolConnectionID, String) -> HTTPConnectionDetails = {
         HTTPConnectionDetails(id: $0, protocolName: $1)
     }

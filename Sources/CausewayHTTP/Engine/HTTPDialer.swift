@@ -20,7 +20,7 @@ protocol HTTPDialer: Sendable {
 struct NetworkDialer: HTTPDialer {
     let makeParameters: @Sendable (HTTPOrigin) -> NWParameters
     var usesEarlyData = false
-    /// Whether HTTP proxies forward plain requests. Otherwise the requests pass the proxies in tunnels.
+    /// Whether HTTP proxies forward requests without TLS. If `false`, these requests are sent through tunnels.
     var usesForwarding = true
     var connectionCreated: (@Sendable (NWConnection) -> Void)?
 

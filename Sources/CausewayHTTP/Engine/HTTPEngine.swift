@@ -20,15 +20,16 @@ package final class HTTPEngine: Sendable {
         package var usesPriorKnowledge: @Sendable (HTTPOrigin) -> Bool = { _ in false }
         /// If an HTTP/2 connection has received nothing for this time, its next request also sends a ping.
         package var pingDelay: Duration = .seconds(10)
-        /// The time within which any byte must arrive after a ping.
+        /// The time within which any byte must arrive after an HTTP/2 connection has sent a ping. If none arrives, the
+        /// connection ends.
         package var pingTimeout: Duration = .seconds(10)
-        /// Whether a connection's first request may be sent as TLS early data, if it is safe and has no content. An attacker can replay
-        /// early data (RFC 8446 §8).
+        /// Whether a connection's first request may be sent as TLS early data. Only a request with a safe method and
+        /// without content is sent early, because an attacker can replay early data (RFC 8446 §8).
         package var usesEarlyData = false
         /// Returns the parameters for connections to an origin. They determine TLS, proxies and the interfaces.
         package var makeParameters: @Sendable (HTTPOrigin) -> NWParameters = HTTPEngine.defaultParameters(for:)
-        /// Whether HTTP proxies forward plain requests (RFC 9112 §3.2.2). Otherwise the requests pass the proxies in
-        /// tunnels.
+        /// Whether HTTP proxies forward requests without TLS (RFC 9112 §3.2.2). If `false`, these requests are sent
+        /// through tunnels.
         package var usesForwarding = true
         /// Returns a name that identifies an origin's proxies. Connections to origins with equal names can carry each
         /// other's requests, so these origins share idle connections. Returns `nil` if there are no proxies, or if some
@@ -105,8 +106,8 @@ package final class HTTPEngine: Sendable {
         let exchange = core.makeExchange(request, body, observer, isBuffered: isBuffered)
         let handle = HTTPRequestHandle(exchange: exchange, core: core)
         prepare(handle)
-        // CONNECT turns the connection into a tunnel, and Upgrade switches its protocol. Only an upgrade that the
-        // observer expects is permitted.
+        // CONNECT is rejected, because it turns the connection into a tunnel. Upgrade switches the connection's
+        // protocol, so it is rejected unless the observer expects it (`isUpgrade`).
         if request.method == "CONNECT" {
             exchange.fail(.invalidRequest(.misuse("method CONNECT")))
         } else if request.fields.contains("Upgrade"), !request.isUpgrade {

@@ -39,7 +39,8 @@ extension HTTPEngineCore {
             observer: self)
     }
 
-    /// Connects to the origin instead of a failed alternative. Returns `false` if the attempt itself was to the origin.
+    /// Connects to the origin after an attempt to reach an alternative service has failed. Returns `false` if the
+    /// failed attempt was already to the origin.
     func connectsToOrigin(insteadOf id: PoolConnectionID) -> Bool {
         guard let alternatives, let failed = state.withLock({ state in state.attempts[id] }),
             let service = failed.alternative

@@ -7,7 +7,8 @@ extension HTTPEngineCore: HTTPConnectionObserver {
 
     // MARK: Attempts
 
-    /// Fails the attempt's requests that must not wait for a path, and notifies the observers of the other requests.
+    /// Records that a connection attempt waits for a network path. If a request that needs this attempt permits the
+    /// wait, its observer is notified. Otherwise the request fails.
     func waits(_ id: PoolConnectionID, _ reason: NWError) {
         transition { state in
             guard state.attempts[id] != nil else { return [] }
@@ -19,8 +20,8 @@ extension HTTPEngineCore: HTTPConnectionObserver {
         }
     }
 
-    /// Adds an exchange to the pool. If the exchange's connection attempt waits for a path, notifies or fails the
-    /// exchange.
+    /// Adds an exchange to the pool. If its connection attempt waits for a network path, the observer is notified. An
+    /// exchange that does not permit the wait fails instead.
     func request(
         _ exchange: HTTPExchange, _ route: RetryDecision.Route = .any, in state: inout State, at now: Duration
     ) -> [PoolAction] {

@@ -14,9 +14,11 @@ final class HTTPEngineCore: Sendable {
         case pool(PoolAction)
         /// Fail the request, because no connection could be established.
         case fail(UInt64, NWError)
-        /// Notify or fail the request, because this connection attempt waits for a path.
+        /// Notify the request's observer that this connection attempt waits for a network path. If the request does not
+        /// permit the wait, fail the request instead.
         case wait(UInt64, for: PoolConnectionID)
-        /// Start an attempt whose connection already takes requests.
+        /// Start a connection attempt after its first requests have been assigned, so that they can be sent as TLS
+        /// early data.
         case start(HTTPConnectionAttempt)
         case closeAll([any HTTPConnection], [HTTPConnectionAttempt], [HTTPExchange])
     }
@@ -249,7 +251,7 @@ final class HTTPEngineCore: Sendable {
 
     // MARK: Pool
 
-    /// Returns the key for connections that can carry an exchange.
+    /// Returns an exchange's key in the connection pool. A connection with this key can carry the exchange.
     private func poolKey(for exchange: HTTPExchange) -> PoolKey {
         let origin = exchange.request.origin
         var key = PoolKey(

@@ -1,7 +1,7 @@
 package import CausewayHTTPProtocols
 
-/// The connections bound to one credential, for schemes that authenticate a connection instead of a request. The
-/// connections use HTTP/1.1, and carry only requests with this binding.
+/// Binds requests to the connections of one credential, for authentication schemes that authenticate a connection
+/// instead of a request. These connections use HTTP/1.1, and carry only requests that are bound to the same credential.
 package final class ConnectionBinding: Sendable {
     /// The credential's name. Requests with equal names share connections.
     package let identity: String

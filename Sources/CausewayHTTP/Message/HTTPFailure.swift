@@ -23,7 +23,8 @@ package enum HTTPFailure: Error, Sendable {
     case deadlineExceeded
     /// The request made no progress during the idle timeout.
     case timedOut
-    /// The task was cancelled, or the response stream was cancelled or released.
+    /// The program cancelled the request or the task that waits for the response, or cancelled or released the response
+    /// stream.
     case cancelled
     /// The request's content source failed.
     case contentFailed(any Error)

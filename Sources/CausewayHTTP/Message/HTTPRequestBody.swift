@@ -4,7 +4,7 @@ package import FoundationEssentials
 /// A request's content.
 package enum HTTPRequestBody: Sendable {
     case none
-    /// Data, which can be sent again on another connection.
+    /// Data in memory. A retry on another connection can send the data again.
     case data(Data)
     /// Content produced in chunks during transmission. Without a length, it is sent with the chunked transfer coding (RFC 9112 §7.1).
     case stream(any HTTPBodySource, length: Int?)
@@ -13,7 +13,8 @@ package enum HTTPRequestBody: Sendable {
 /// One result from a content source.
 package enum HTTPBodyPiece: Sendable {
     case content(Data)
-    /// The end of the content, with the trailer fields of chunked content.
+    /// The end of the content, with its trailer fields. HTTP/1.1 sends trailer fields only with the chunked transfer
+    /// coding.
     case end(FieldSection)
     case failure(any Error)
 }

@@ -10,14 +10,17 @@ package struct HTTPRequestValue: Sendable {
     package var origin: HTTPOrigin
     /// The request target as it is sent (RFC 9112 §3.2).
     package var target: String
-    /// The fields. The engine adds `Host` if it is missing, and `Content-Length` or `Transfer-Encoding`.
+    /// The request fields. The engine adds `Host` if it is missing. If the content length is known, the engine also
+    /// adds `Content-Length` if it is missing. For content of unknown length, it adds `Transfer-Encoding` over
+    /// HTTP/1.1.
     package var fields: FieldSection
     /// Whether the request asks the server to switch the protocol (RFC 9110 §7.8). The fields then contain `Upgrade` and `Connection`, and
     /// the request uses HTTP/1.1. If the server accepts, ``HTTPResponseObserver/upgraded(_:_:_:)`` hands over the connection.
     package var isUpgrade = false
     /// The connections that may carry this request if it repeats an earlier request.
     package var route = RetryDecision.Route.any
-    /// Ties the request to authenticated connections; `nil` for shared connections.
+    /// The credential whose authenticated connections the request must use; `nil` if the request uses connections
+    /// without such authentication.
     package var binding: ConnectionBinding?
     /// The initial priority from 0 to 1. It decides the request's place among the requests that wait for a connection,
     /// and its urgency over HTTP/2 (RFC 9218 §4.1). ``HTTPRequestHandle/setPriority(_:)`` changes it.

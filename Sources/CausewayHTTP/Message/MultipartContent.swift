@@ -90,7 +90,7 @@ package struct MultipartContent: Sendable {
 package final class MultipartReader: Sendable {
     private struct Place {
         var index = 0
-        /// The offset in the current piece.
+        /// The offset of the next byte in the current piece of the form (bytes or a file).
         var offset: Int64
         var file: FormFile?
     }

@@ -15,7 +15,8 @@ package struct AlternativeServices: Sendable {
         var failureCount = 0
     }
 
-    /// The maximum origin count. When it is exceeded, origins whose alternatives expire first are removed.
+    /// The maximum number of origins with stored alternatives. Above this number, expired alternatives are removed
+    /// first. If that is not enough, origins whose alternatives expire first are removed.
     package static let maximumCount = 1_024
     /// The pause in seconds after an alternative's first failure. The pause doubles with each later failure.
     private static let pause = 300

@@ -38,7 +38,7 @@ package struct TransferQueue: Sendable {
     /// Whether the queue has no transfers, waiting or running.
     package var isEmpty: Bool { entries.isEmpty }
 
-    /// Adds a transfer that may start. A transfer that is already queued is left unchanged.
+    /// Adds a transfer to the queue. A transfer that is already in the queue is left unchanged.
     ///
     /// - Parameters:
     ///   - id: The identifier. Among transfers with equal priority, the lowest identifier runs first.
@@ -63,11 +63,11 @@ package struct TransferQueue: Sendable {
     /// Records that an attempt failed for a transient reason.
     ///
     /// - Parameters:
-    ///   - id: The transfer. If it does not run, the call has no effect.
+    ///   - id: The transfer. If it is not running, the call has no effect.
     ///   - progressed: Whether the attempt transferred content, which resets the back-off.
     ///   - now: The current wall-clock time since 1970.
     ///   - spread: Jitter, 0 to 1. It spreads the retries of several transfers.
-    /// - Returns: The delay until the next attempt; `nil` if the transfer does not run.
+    /// - Returns: The delay until the next attempt; `nil` if the transfer is not running.
     @discardableResult
     package mutating func attemptFailed(_ id: ID, progressed: Bool, at now: Duration, spread: Double) -> Duration? {
         guard var entry = entries[id], entry.isRunning else { return nil }

@@ -53,8 +53,9 @@ package struct CacheControl: Equatable, Sendable {
         }
     }
 
-    /// The directive's value in seconds; `nil` if the directive is absent. An invalid number counts as 0, so that a
-    /// response is stale. If a directive is repeated, the smallest value counts (RFC 9111 §4.2.1).
+    /// The directive's value in seconds; `nil` if the directive is absent. A missing or invalid number counts as 0, so
+    /// that an invalid `max-age` makes the response stale. `max-stale` without a number counts as ``maximum``. If a
+    /// directive is repeated, the smallest value counts (RFC 9111 §4.2.1).
     package subscript(limit: Limit) -> Int? { limits.isEmpty ? nil : limits[limit] }
 
     private mutating func read(_ element: ArraySlice<UInt8>) {

@@ -24,7 +24,7 @@ extension StoredResponse {
     ///
     /// - Parameters:
     ///   - request: The request fields.
-    ///   - count: The stored content length in bytes. Needed for complete responses.
+    ///   - count: The length of the stored content in bytes. It is used only if the stored response is complete.
     package func positions(for request: FieldSection, count: Int = 0) -> Range<Int>? {
         guard let text = request.onlyValue(of: "Range"), let ranges = ByteRange.parse(text), ranges.count == 1 else {
             return nil

@@ -64,8 +64,9 @@ extension StoredResponse.Selecting {
         }
     }
 
-    /// Returns a field's normalized value: its elements without the insignificant whitespace around them. For
-    /// languages, neither case nor order is significant (RFC 9110 §12.5.4).
+    /// Returns a field's normalized value: its elements without surrounding whitespace. In `Accept-Language`, neither
+    /// case nor order is significant (RFC 9110 §12.5.4), so the elements are also in lower case and sorted. For a
+    /// secret field, returns a digest instead.
     static func value(of name: String, in request: FieldSection) -> String? {
         guard request.contains(name) else { return nil }
         guard !secrets.contains(name) else { return digest(request.values(of: name).joined(separator: "\n")) }

@@ -5,7 +5,7 @@ extension StoredResponse {
     /// Fields that describe the stored content. A 304 response does not change them (RFC 9111 §3.2).
     private static let kept = ["content-encoding", "content-length", "content-range"]
 
-    /// The values for a conditional request (RFC 9110 §8.8).
+    /// The validators for a conditional request: entity tag and modification date (RFC 9110 §8.8).
     package struct Validators: Equatable, Sendable {
         var tag: ArraySlice<UInt8>?
         var date: ArraySlice<UInt8>?
@@ -22,8 +22,8 @@ extension StoredResponse {
         if let date = validators.date { request.set("If-Modified-Since", bytes: date) }
     }
 
-    /// Returns whether a 304 response refers to this response. The server can also confirm another response, sent after
-    /// this one was stored (RFC 9111 §4.3.4).
+    /// Returns whether a 304 response confirms this stored response: their entity tags are equal, or one of the two has
+    /// none. Otherwise the server has confirmed another response, for example a newer one (RFC 9111 §4.3.4).
     package func isConfirmed(by update: FieldSection) -> Bool {
         guard let mine = fields.onlyValue(of: "ETag"), let other = update.onlyValue(of: "ETag") else { return true }
         return Self.opaque(mine).elementsEqual(Self.opaque(other))

@@ -31,14 +31,14 @@ package struct StoredResponse: Sendable, Equatable {
         set { change { $0.part = newValue } }
     }
     package var control: CacheControl { object.values.facts.control }
-    /// Whether the response has freshness information or a validator. Most responses have neither. They can answer only
+    /// Whether the response has freshness information or a validator. A response without either can answer only
     /// requests that accept stale responses.
     var isOfUse: Bool { object.values.facts.isOfUse }
     /// The time at which the server generated the response: `Date`, otherwise the time at which it was received.
     private var date: Int { object.values.facts.date }
 
-    /// The values are in an object, because each cache lookup copies the response several times. A copy then costs one
-    /// retain.
+    /// Holds the response's values behind one reference. Each cache lookup copies the response several times, and a
+    /// copy of the reference costs only one retain.
     private final class Object: Sendable {
         let values: Values
 
@@ -191,7 +191,7 @@ package struct StoredResponse: Sendable, Equatable {
     /// Returns the seconds since the response became stale; negative while it is fresh.
     package func staleness(at now: Int) -> Int { age(at: now) - lifetime }
 
-    /// Whether the response can be reused without explicit freshness.
+    /// Whether the cache may reuse the response although the response states no freshness lifetime.
     private var isHeuristic: Bool { Self.isHeuristic(status) || control.flags.contains(.isPublic) }
 
     /// Returns whether a status is heuristically cacheable: stored and reused without explicit freshness

@@ -63,7 +63,7 @@ package struct CookieRecord: Equatable, Sendable {
         guard cookie.isWellFormed else { return nil }
     }
 
-    /// Parses seconds since 1970. The digit limit prevents overflow in calculations.
+    /// Parses seconds since 1970. Accepts at most 11 digits, so that calculations with the time cannot overflow.
     private static func time(_ digits: [UInt8]) -> Duration? {
         digits.count <= 11 ? Int64(digits: digits).map { .seconds($0) } : nil
     }

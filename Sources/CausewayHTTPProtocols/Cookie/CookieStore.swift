@@ -161,8 +161,9 @@ package struct CookieStore: Sendable {
         return old
     }
 
-    /// Applies the limits (RFC 6265bis §5.7). Expired cookies are removed first, then the least recently used cookies.
-    /// In a full domain, cookies without `Secure` are removed before cookies with `Secure`.
+    /// Removes cookies until the store is within its limits (RFC 6265bis §5.7): first expired cookies, then the least
+    /// recently used cookies. If a domain has too many cookies, its cookies without `Secure` are removed before its
+    /// cookies with `Secure`.
     private mutating func evict(from domain: String, at now: Duration) {
         if (entries[domain]?.count ?? 0) > limits.perDomain {
             removeExpired(in: domain, at: now)
@@ -195,7 +196,8 @@ package struct CookieStore: Sendable {
 
     // MARK: Sending
 
-    /// Returns a request's cookies: the longest paths first, then the oldest (RFC 6265bis §5.8.3).
+    /// Returns a request's cookies. Cookies with longer paths come first. Among cookies with equally long paths, older
+    /// cookies come first (RFC 6265bis §5.8.3).
     package mutating func cookies(for context: CookieContext, at now: Duration) -> [Cookie] {
         var found: [Entry] = []
         for domain in Self.domains(of: context.host) {

@@ -4,7 +4,8 @@ internal import CausewayTypes
 
 /// Public suffixes: domains such as `co.uk` under which different owners register names (https://publicsuffix.org).
 ///
-/// The rules are one sorted block of text, so the complete list needs about 300 kB.
+/// The names of all rules are in one block of text instead of separate strings. The complete list needs about 300 kB of
+/// memory.
 package struct PublicSuffixList: Sendable {
     /// The maximum list size in bytes. The complete list has 250 kB.
     package static let maximumByteCount = 2 << 20

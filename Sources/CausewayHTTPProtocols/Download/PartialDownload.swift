@@ -26,8 +26,8 @@ package struct PartialDownload: Equatable, Sendable {
     /// The full content length in bytes; `nil` if it is unknown.
     package private(set) var length: Int?
 
-    /// Creates a download, possibly with stored content. Without a validator, `position` is ignored: the content may be
-    /// from another version.
+    /// Creates a download. `position` is the length in bytes of the content that is already stored. Without a
+    /// validator, it counts as 0, because the stored content may be from another version.
     package init(position: Int = 0, validator: String? = nil, length: Int? = nil) {
         self.validator = validator
         self.position = validator == nil ? 0 : max(0, position)
@@ -41,7 +41,7 @@ package struct PartialDownload: Equatable, Sendable {
         fields.set("If-Range", validator)
     }
 
-    /// Interprets the response head for the prepared request.
+    /// Interprets the head of a response to a request with the fields from ``prepare(_:)``.
     ///
     /// - Parameters:
     ///   - status: The response status.

@@ -1,6 +1,7 @@
 package import CausewayWire
 
-/// Validators that can combine ranges of the same content (RFC 9110 §13.1.5).
+/// Finds strong validators. Equal strong validators show that ranges from several responses belong to the same content
+/// (RFC 9110 §13.1.5).
 package enum RangeValidators {
     /// Returns the entity tag if it is strong (RFC 9110 §8.8.3).
     package static func strongTag(of fields: FieldSection) -> String? {

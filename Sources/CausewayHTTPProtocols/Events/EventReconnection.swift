@@ -18,7 +18,7 @@ package struct EventReconnection: Sendable {
     package static let longestBackoff = Duration.seconds(60)
 
     private var time = initialTime
-    /// Failures since the latest event stream.
+    /// The number of failed connections since the latest event stream was opened.
     private var failures = 0
 
     package init() {}

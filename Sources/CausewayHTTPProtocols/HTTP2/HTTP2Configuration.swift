@@ -11,8 +11,8 @@ package struct HTTP2Configuration: Sendable {
     package var roundTrip: Duration?
     /// The connection flow-control window in bytes. It limits received content that the program has not consumed.
     package var connectionWindow = 16 << 20
-    /// The timeout for the peer's settings acknowledgment (RFC 9113 §6.5.3). A graceful shutdown waits for requests in
-    /// flight for the same time.
+    /// The timeout for the peer's settings acknowledgment (RFC 9113 §6.5.3). It is also the maximum time for which a
+    /// graceful shutdown waits for requests in flight.
     package var settingsTimeout: Duration = .seconds(10)
     /// The time after which a server resets a stream whose response is complete, but whose request is not.
     package var drainTime: Duration = .milliseconds(500)
@@ -47,7 +47,8 @@ package struct HTTP2Configuration: Sendable {
             max(valid.settings.initialWindowSize, maximumStreamWindow), HTTP2Settings.largestWindow)
         valid.settings.maxFrameSize = min(max(16384, settings.maxFrameSize), 0xFF_FFFF)
         valid.connectionWindow = min(max(65535, connectionWindow), HTTP2Settings.largestWindow)
-        // Without push a server opens no streams, so a client need not limit them. Only a server accepts requests.
+        // Without push, a server opens no streams, so a client sends no limit on concurrent streams. A client also does
+        // not send the setting for extended CONNECT, because only a server receives requests.
         if role == .client {
             valid.settings.maxConcurrentStreams = nil
             valid.settings.enablesConnectProtocol = false

@@ -34,11 +34,11 @@ package struct HTTP2Connection: Sendable {
     package var hasEnded: Bool { life.hasEnded }
     /// Whether the connection has ended and all output has been taken.
     package var isFinished: Bool { hasEnded && output.controlByteCount == 0 }
-    /// Bytes of queued frames without content, which wait for ``nextOutput(atMost:)``.
+    /// The size in bytes of the queued frames that carry no content. ``nextOutput(atMost:)`` returns these frames.
     var controlByteCount: Int { output.controlByteCount }
     /// Content bytes that this side may still send on all streams together.
     var sendWindow: Int { streams.sendWindow }
-    /// Content bytes that the peer may still send on all streams together.
+    /// The number of content bytes that the peer is permitted to send now on all streams together.
     var receiveWindow: Int { receiver.availableWindow }
     /// The open stream count, including waiting requests.
     package var streamCount: Int { streams.count }

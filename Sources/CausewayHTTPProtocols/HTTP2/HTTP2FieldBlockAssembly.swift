@@ -18,8 +18,8 @@ struct HTTP2FieldBlockAssembly: Sendable {
 
     /// Adds a CONTINUATION fragment.
     ///
-    /// - Throws: A connection error if the block exceeds `limit` bytes or the frame limit, because the HPACK state is
-    ///   lost without the whole block.
+    /// - Throws: A connection error if the block exceeds `limit` bytes or has too many frames. A stream error is not
+    ///   enough: without the whole block, the HPACK state of the connection is lost.
     mutating func append(_ fragment: ArraySlice<UInt8>, limit: Int) throws(HTTP2Violation) {
         continuationCount += 1
         guard continuationCount <= Self.maximumContinuationCount else {

@@ -44,9 +44,10 @@ struct HTTP2FloodGuard: Sendable {
         }
     }
 
-    /// Streams that the peer reset, or that this side reset or refused because of an invalid or excessive frame.
+    /// The budget for reset streams: streams that the peer resets, and streams that this side resets or refuses because
+    /// of an invalid or excessive frame.
     private var resets: Budget
-    /// Frames that do not advance a message.
+    /// The budget for frames that do not advance a message.
     private var chores: Budget
 
     init(burst: Int, perSecond: Int) {

@@ -30,7 +30,7 @@ struct HTTP2Receiver: Sendable {
 
     /// The receive window of a new stream.
     var initialWindow: HTTP2ReceiveWindow { HTTP2ReceiveWindow(size: initialWindowSize) }
-    /// Content bytes that the peer may still send on all streams together.
+    /// The number of content bytes that the peer is permitted to send now on all streams together.
     var availableWindow: Int { window.available }
     /// The time by which the peer must acknowledge the settings; `nil` if no acknowledgment is awaited.
     var settingsDeadline: Duration? { settings.deadline }
@@ -67,7 +67,8 @@ struct HTTP2Receiver: Sendable {
         try floods.chargeChore(what, at: now)
     }
 
-    /// Records a DATA frame that this side sends.
+    /// Records a DATA frame that this side sends. The peer answers it with WINDOW_UPDATE frames, which must not count
+    /// as a flood.
     mutating func sentContent() { floods.sentContent() }
 
     // MARK: Frames

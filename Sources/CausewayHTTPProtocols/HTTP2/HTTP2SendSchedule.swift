@@ -52,7 +52,7 @@ struct HTTP2SendSchedule: Sendable {
         _ = table.update(id) { $0.rescheduled() }
     }
 
-    /// Changes a stream's priority and its position.
+    /// Changes a stream's priority, and with it the stream's position in the schedule.
     mutating func changePriority(
         _ priority: HTTPPriority, of id: HTTP2StreamID, in table: inout HTTP2StreamTable
     ) {

@@ -60,7 +60,7 @@ struct HTTP2Stream: Sendable {
     /// Bytes that the peer permits this side to send. Can become negative when the peer reduces its initial window
     /// (RFC 9113 §6.9.2).
     private(set) var sendWindow: Int
-    /// Content that waits for flow-control window or its turn in the schedule.
+    /// Content that waits to be sent, until the flow-control windows permit it and the schedule selects the stream.
     private var queue = ByteChain()
     private(set) var ending = Ending.none
     private var length = HTTP2ContentLength()
@@ -108,7 +108,7 @@ extension HTTP2Stream {
         method = HTTP2MethodKind(head)
     }
 
-    /// Keeps a request until the server permits the stream.
+    /// Stores a request that waits until the server permits its stream.
     mutating func wait(with head: HTTP2RequestHead, endsStream: Bool) {
         request = HTTP2WaitingRequest(head, endsStream: endsStream)
     }

@@ -67,7 +67,8 @@ struct HTTP2StreamTable: Sendable {
         return place
     }
 
-    /// Empties a slot, and moves following streams that a lookup would no longer find.
+    /// Empties a slot in the table. A lookup ends at the first empty slot, so following streams that it would no longer
+    /// reach are moved.
     private mutating func remove(at removed: Int) {
         let mask = slots.count - 1
         var hole = removed

@@ -26,7 +26,7 @@ struct HTTP2Streams: Sendable {
     /// The number of draining streams. These are closed streams whose remaining request content is discarded as it
     /// arrives.
     var drainingCount: Int { table.drainingCount }
-    /// Content bytes that the peer permits on all streams together.
+    /// The number of content bytes that the peer permits this side to send now on all streams together.
     var sendWindow: Int { schedule.window }
     /// Whether all of a client's stream identifiers are used (RFC 9113 §5.1.1). No request is possible then.
     var isExhausted: Bool { requests.isExhausted }
@@ -35,7 +35,7 @@ struct HTTP2Streams: Sendable {
 
     func contains(_ id: HTTP2StreamID) -> Bool { table.contains(id) }
 
-    /// Returns whether content may arrive on a stream.
+    /// Returns whether the peer is permitted to send content on a stream now.
     func awaitsContent(_ id: HTTP2StreamID) -> Bool { table[id]?.receiving == .content }
 
     /// Returns how a stream was closed; `nil` if it is not remembered.
@@ -67,7 +67,7 @@ struct HTTP2Streams: Sendable {
 
     // MARK: Settings and windows
 
-    /// Applies the peer's settings. Call ``startWaiting(_:)`` afterwards.
+    /// Applies the peer's settings. Call ``startWaiting(_:)`` afterwards, because the settings can permit more streams.
     mutating func apply(peer settings: HTTP2Settings) throws(HTTP2Violation) {
         let difference = settings.initialWindowSize - peerSettings.initialWindowSize
         peerSettings = settings

@@ -1,6 +1,6 @@
 package import CausewayProtocols
 
-/// The credentials that a load sends to the server, and their refusals.
+/// The credentials that one URL load sends to the server, and the record of credentials that the server refused.
 package struct LoadCredentials: Sendable {
     /// The protection space whose credential the current request carries; `nil` if it carries none.
     package private(set) var space: ProtectionSpace?

@@ -22,7 +22,7 @@ extension LoadMachine {
         /// The load's driver decides whether another request follows the response that is kept back. This response is
         /// `nil` if the exchange failed without a response.
         case deciding(Held?, Question?)
-        /// The held response is being delivered.
+        /// The response that was kept back is being delivered.
         case releasing(Held)
         /// The response is discarded. The next request is prepared after the exchange ends.
         case restarting

@@ -215,8 +215,8 @@ package struct LoadMachine: Sendable {
 
     // MARK: Pauses
 
-    /// Reports that an upload continues with another request, because the exchange failed, or because the response only
-    /// reports the upload's progress.
+    /// Reports that an upload continues with another request after a delay, because its exchange failed, or because its
+    /// response did not complete the upload.
     package mutating func uploadInterrupted(for delay: Duration) -> Action {
         switch phase {
         case .waiting: phase = .pausing(.running(isExchangeOver: false))

@@ -52,7 +52,8 @@ extension ConnectionPool {
 }
 
 extension PoolGroup {
-    /// Records the group that borrows a connection.
+    /// Records that a connection of this group carries a request of another group. `slot` is the other group's index in
+    /// the pool.
     mutating func lend(_ id: PoolConnectionID, to slot: Int) {
         for index in connections.indices where connections[index].id == id { connections[index].borrower = slot }
     }

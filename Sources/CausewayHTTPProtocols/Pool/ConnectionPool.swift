@@ -108,7 +108,7 @@ package struct ConnectionPool: Sendable {
         return actions
     }
 
-    /// Records a new limit on concurrent streams (RFC 9113 §5.1.2).
+    /// Records a server's new limit on concurrent streams for a connection (RFC 9113 §5.1.2).
     package mutating func streamLimitChanged(_ id: PoolConnectionID, to limit: Int, at now: Duration) -> [PoolAction] {
         change(id, at: now) { group, _ in group.streamLimitChanged(id, to: limit) }
     }
@@ -119,7 +119,8 @@ package struct ConnectionPool: Sendable {
         change(id, at: now) { group, actions in group.retire(id, &actions) }
     }
 
-    /// Records that a connection was closed, or left the pool after an upgrade. Its requests have ended.
+    /// Records that a connection was closed, or left the pool after an upgrade. The pool counts the connection's
+    /// requests as ended.
     package mutating func closed(_ id: PoolConnectionID, at now: Duration) -> [PoolAction] {
         let borrower = takeBorrower(of: id)
         var actions = change(id, at: now) { group, _ in group.remove(id) }

@@ -18,11 +18,12 @@ struct PoolGroup: Sendable {
     var connections: [PoolConnection] = []
     /// Requests that any connection in the group can serve.
     private(set) var waiting = WaitingRequests()
-    /// Requests with a route restriction, in arrival order, each with its number.
+    /// Requests that may use only some of the group's connections, in arrival order. Requests and connections are
+    /// numbered together: a connection with a higher number than a request is newer than this request.
     private var restricted: [(request: PoolRequest, number: UInt64)] = []
     private var version: Version
-    /// The time at which the pause after a failed attempt ends. Until then, no new attempt starts while other
-    /// connections work.
+    /// The time at which the pause after a failed attempt ends. Until then, no new attempt starts if the group has
+    /// another usable connection or an attempt in progress.
     private var pauseEnd: Duration?
     /// The number of other groups' connections that carry this group's requests. They count toward the limit on this
     /// group's connections.
@@ -40,7 +41,7 @@ struct PoolGroup: Sendable {
         version = key.hasPriorKnowledge ? .http2 : key.mayUseHTTP2 ? .unknown : .http1
     }
 
-    /// Whether the server may speak HTTP/2.
+    /// Whether the group's connections can use HTTP/2.
     private var mayUseHTTP2: Bool { key.mayUseHTTP2 }
     /// Whether no request is waiting.
     var isServed: Bool { waiting.isEmpty && restricted.isEmpty }
@@ -124,7 +125,8 @@ struct PoolGroup: Sendable {
     ///   - id: The connection.
     ///   - isReusable: Whether the connection may carry another request.
     ///   - idleTimeout: The server's keep-alive timeout, if it sent one.
-    ///   - use: The pool's number for this use of a connection.
+    ///   - use: A number that is higher than in all earlier calls. It shows which idle connection was used most
+    ///     recently.
     ///   - now: The current time.
     ///   - actions: Receives the actions to perform.
     mutating func finished(
@@ -240,8 +242,8 @@ struct PoolGroup: Sendable {
         restricted = left
     }
 
-    /// Returns a connection with capacity. Prefers HTTP/2, then the most recently used connection, because the server
-    /// closes other idle connections earlier.
+    /// Returns a connection with capacity. An HTTP/2 connection comes first. Among HTTP/1.1 connections, the most
+    /// recently used connection comes first, because the server closes the others earlier.
     private func bestConnection(where isAllowed: (PoolConnection) -> Bool = { _ in true }) -> PoolConnectionID? {
         var best: (id: PoolConnectionID, lastUse: UInt64)?
         for connection in connections where connection.hasRoom && isAllowed(connection) {

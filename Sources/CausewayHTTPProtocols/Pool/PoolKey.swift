@@ -27,7 +27,7 @@ package struct PoolKey: Hashable, Sendable {
     /// Whether an HTTP proxy may forward the requests. TLS, HTTP/2, an upgrade and an authenticated connection need a tunnel.
     package var permitsForwarding: Bool { !origin.isSecure && !hasPriorKnowledge && !needsHTTP1 }
 
-    /// Whether the server may choose HTTP/2.
+    /// Whether connections with this key can use HTTP/2.
     var mayUseHTTP2: Bool { (origin.isSecure || hasPriorKnowledge) && !needsHTTP1 }
 }
 
@@ -101,8 +101,8 @@ package struct PoolLimits: Sendable {
     package var maximumIdleTimeout: Duration = .seconds(600)
     /// The maximum idle connection count in the whole pool.
     package var idleConnections = 256
-    /// The minimum time between a failed connection attempt and the next attempt, while other connections with the same
-    /// key work.
+    /// The minimum time between a failed connection attempt and the next attempt. It applies while the same key has a
+    /// usable connection or another attempt in progress.
     package var attemptPause: Duration = .seconds(1)
 
     package init() {}

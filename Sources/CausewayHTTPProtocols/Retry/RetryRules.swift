@@ -96,7 +96,7 @@ package enum RetryDecision: Equatable, Sendable {
         case newConnection
         /// An HTTP/1.1 connection.
         case http1
-        /// Any connection, but not in early data (RFC 8470 §5.2).
+        /// Any connection. The request must not be sent as early data (RFC 8470 §5.2).
         case withoutEarlyData
     }
 
@@ -131,7 +131,7 @@ package enum RetryRules {
             guard context.connection == .reused, context.counts.repeated == 0 else { return .end }
             guard isIdempotent(context.method) || !context.wasSent else { return .end }
             return again(.newConnection, context)
-        // Part of the response has already been delivered.
+        // Do not retry, because part of the response has already been delivered.
         case .closedInAnswer: return .end
         case .goneAway:
             return context.counts.goneAway < goneAwayLimit ? again(.any, context) : .end
@@ -152,8 +152,9 @@ package enum RetryRules {
             return again(.newConnection, context)
         // The server did not process the request, so any method can be retried (RFC 9110 §7.4, §15.5.20).
         case 421: return again(.newConnection, context)
-        // The server rejected early data that could be a replay (RFC 8470 §5.2). The data came from this client, which
-        // sends only requests with safe methods as early data, or from a proxy in front of the server.
+        // The server rejected early data that could be a replay (RFC 8470 §5.2). The early data came from this client
+        // or from a proxy in front of the server. In both cases, a request with a safe method can be retried without
+        // early data.
         case 425 where isSafe(context.method): return again(.withoutEarlyData, context)
         default: return .end
         }

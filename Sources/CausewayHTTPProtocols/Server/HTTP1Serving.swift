@@ -13,9 +13,9 @@ struct HTTP1Serving: Sendable {
     /// The current request; `nil` between requests.
     private(set) var id: RequestID?
     private var lastID: RequestID = 0
-    /// Content bytes delivered to the program and not yet consumed by it.
+    /// The number of bytes that were delivered to the program, and that the program has not consumed yet.
     private var unread = 0
-    /// Content bytes received for the current request.
+    /// The number of content bytes received for the current request.
     private var receivedCount = 0
     private var hasContent = false
     private var hasResponded = false
@@ -41,8 +41,8 @@ struct HTTP1Serving: Sendable {
     /// The connection's phase, which determines the timeouts that apply.
     var phase: HTTPServerTimes.Phase { isTunnel || !machine.awaitsHead ? .busy : machine.isIdle ? .idle : .head }
 
-    /// Whether the server waits for content: the client may send content, and the program has consumed all received
-    /// content.
+    /// Whether the server waits for request content: the content is incomplete, and the program has consumed everything
+    /// that has arrived. `false` in a tunnel, and while the client waits for status 100.
     var awaitsContent: Bool { !isTunnel && unread == 0 && machine.awaitsContent }
 
     /// Whether the client waits for status 100 before it sends content.

@@ -1,4 +1,5 @@
-/// A request of an HTTP/2 connection that the program has not finished.
+/// A request on a server's HTTP/2 connection. The request closes when the program has completed the response and the
+/// stream has closed, or when the stream fails.
 struct HTTP2ServedRequest: Sendable {
     private enum Response: Sendable {
         case open
@@ -119,7 +120,8 @@ struct HTTP2ServedRequest: Sendable {
         return true
     }
 
-    /// Records that the program completed its response. Returns whether the client may still send content.
+    /// Records that the program completed its response. Returns `true` if the request has not ended, so that the client
+    /// can send more content.
     mutating func completed() -> Bool {
         response = .done
         return !hasRequestEnded

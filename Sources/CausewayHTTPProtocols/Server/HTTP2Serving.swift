@@ -5,23 +5,24 @@ internal import CausewayWire
 struct HTTP2Serving: Sendable {
     typealias RequestID = HTTPServerConnection.RequestID
 
-    /// The number of queued bytes, apart from content, at which the server stops reading.
+    /// The server stops reading when its queued frames without content, such as acknowledgments, have this number of
+    /// bytes.
     private static let controlLimit = 64 << 10
 
     private var machine: HTTP2Connection
     private var requests: [RequestID: HTTP2ServedRequest] = [:]
-    /// Requests for which ``HTTP2ServedRequest/awaitsContent`` is true.
+    /// The number of requests for which ``HTTP2ServedRequest/awaitsContent`` is true.
     private var awaitingCount = 0
-    /// Responses blocked by the client's flow-control windows.
+    /// The number of requests whose response content is blocked by the client's flow-control windows.
     private var queuedCount = 0
     /// Requests with a complete response and incomplete content. Each is closed when its response has been sent.
     private var finished: [RequestID] = []
     /// Whether the final event of ``machine`` was handled. The connection then ends when the program has finished all
     /// requests.
     private var isEnding = false
-    /// The content bytes that were passed to the transport, which has not accepted them yet.
+    /// The number of content bytes that were passed to the transport and that the transport has not accepted yet.
     private var contentCount = 0
-    /// The content bytes that have arrived since the last call of ``takeArrivedCount()``.
+    /// The number of content bytes that have arrived since the last call of ``takeArrivedCount()``.
     private var arrivedCount = 0
 
     init(_ limits: HTTPServerLimits) {
@@ -64,7 +65,8 @@ struct HTTP2Serving: Sendable {
         count(request, by: 1)
     }
 
-    /// Changes a request, and updates ``awaitingCount`` and ``queuedCount``. Returns `nil` if the request is closed.
+    /// Applies a closure to an open request, and updates ``awaitingCount`` and ``queuedCount``. Returns the closure's
+    /// result; `nil` if the request is closed.
     @discardableResult
     private mutating func update<Result>(_ id: RequestID, _ body: (inout HTTP2ServedRequest) -> Result) -> Result? {
         guard let old = requests[id] else { return nil }
@@ -161,8 +163,9 @@ extension HTTP2Serving {
         if !endsStream { machine.discardRequest(id) }
     }
 
-    /// Reports content up to ``HTTPServerLimits/contentByteCount``. The number of delivered bytes does not depend on
-    /// how the input is split.
+    /// Reports the content of a request up to ``HTTPServerLimits/contentByteCount`` bytes. If a piece of input exceeds
+    /// this limit, the bytes before the limit are still reported. So the number of reported bytes does not depend on
+    /// how the input is split. Tunnel bytes have no limit.
     private mutating func arrived(
         _ id: RequestID, _ bytes: ArraySlice<UInt8>, limit: Int, _ events: inout HTTPServerEventQueue
     ) {
@@ -174,8 +177,9 @@ extension HTTP2Serving {
         if isTooLong { events.append(.refusedContent(id)) }
     }
 
-    /// Returns the number of content bytes that arrived since the previous call. Other bytes do not count: with PING
-    /// frames, for example, a client that sends no content could stay connected for ever.
+    /// Returns the number of content bytes that arrived since the previous call. Only these bytes count as progress of
+    /// the client. If all bytes counted, a client that sends PING frames instead of content could stay connected for
+    /// ever.
     mutating func takeArrivedCount() -> Int {
         defer { arrivedCount = 0 }
         return arrivedCount
@@ -274,7 +278,8 @@ extension HTTP2Serving {
         return hasQueuedContent ? content : count
     }
 
-    /// Records that the program completed its response. The request closes when its stream is closed too.
+    /// Records that the program completed its response. The request closes at once if its stream is already closed,
+    /// otherwise when the stream closes.
     mutating func completed(_ id: RequestID, _ events: inout HTTPServerEventQueue) {
         // The program no longer reads the content that the client may still send. After the response was sent, the
         // server can tell the client to stop sending (RFC 9113 §8.1).
@@ -293,8 +298,8 @@ extension HTTP2Serving {
         finished.removeAll { machine.queuedByteCount(of: $0) == 0 }
     }
 
-    /// Closes a request if its response was sent before the program finished the response. Returns whether the request
-    /// was closed.
+    /// Closes a request whose stream is already closed. A response without content ends with its head, so the stream
+    /// can close before the program finishes the response. Returns whether the request was closed.
     private mutating func closeSent(_ id: RequestID, _ events: inout HTTPServerEventQueue) -> Bool {
         guard requests[id]?.wasSentEarly == true else { return false }
         remove(id)

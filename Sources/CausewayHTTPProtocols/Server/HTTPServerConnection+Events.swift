@@ -11,7 +11,8 @@ extension HTTPServerConnection {
         case finished(RequestID, trailers: FieldSection)
         /// The content exceeds the maximum content length. The content beyond that length is not reported.
         case refusedContent(RequestID)
-        /// The client half-closed the connection while a response is awaited. It may have disconnected.
+        /// The client ended its sending direction before the program sent the response head. The client may also have
+        /// closed the whole connection. Reported for HTTP/1 only.
         case clientEnded(RequestID)
         /// The last event for a request. The request is incomplete if the client, the program or the end of the
         /// connection interrupted it.

@@ -220,8 +220,8 @@ extension HTTPServerConnection {
         }
     }
 
-    /// Records that the program completed its response. An HTTP/1 request closes at once, an HTTP/2 request when its
-    /// stream is closed too.
+    /// Records that the program completed its response. In HTTP/1 the request then closes at once. In HTTP/2 it closes
+    /// when its stream closes, or at once if the stream is already closed.
     private mutating func completed(_ id: RequestID) {
         http1?.completed(id, &events)
         http2?.completed(id, &events)

@@ -12,13 +12,14 @@ struct HTTPVersionDecision: Sendable {
     /// The client's first bytes, while they can still become the HTTP/2 preface.
     private var bytes: [UInt8] = []
 
-    /// Whether no bytes have arrived, or the version is decided.
+    /// Whether no client bytes are stored: none have arrived, or the version is decided.
     var isEmpty: Bool { bytes.isEmpty }
 
     /// Compares the client's first bytes with the HTTP/2 preface.
     mutating func received(_ new: ArraySlice<UInt8>) -> Outcome {
         let preface = HTTP2Connection.preface
-        // Bytes are copied only if they begin with "P", as the preface does. Most HTTP/1 requests, such as GET, do not.
+        // Bytes are stored only if they begin with "P", as the preface does. Most HTTP/1 requests, such as GET, do not
+        // begin with "P", so their bytes are returned without a copy.
         if bytes.isEmpty, new.first != preface[0] { return .http1(new) }
         bytes += new
         let count = min(bytes.count, preface.count)

@@ -13,7 +13,7 @@ package struct StrictTransportHosts: Sendable {
     private var hosts: [String: Host] = [:]
     /// Hosts changed since the latest write.
     private var changes: Set<String> = []
-    /// The file's hosts at the latest write or read.
+    /// The hosts that the HSTS file contained after the latest read or write.
     private var written: [String: StrictTransportRecord] = [:]
     private let hasFile: Bool
 
@@ -141,7 +141,8 @@ extension StrictTransportHosts {
         if hosts.count > Self.maximumCount { forget(at: now) }
     }
 
-    /// Applies changes to a file's hosts, and returns at most ``maximumCount`` of them.
+    /// Applies changes to the hosts from a file. Returns the resulting hosts, without expired ones. If there are more
+    /// than ``maximumCount`` hosts, drops the hosts that expire first.
     package static func merge(
         _ records: [StrictTransportRecord], with changes: Changes, at now: Int
     ) -> [StrictTransportRecord] {

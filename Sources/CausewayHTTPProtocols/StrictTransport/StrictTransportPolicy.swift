@@ -10,8 +10,9 @@ package struct StrictTransportPolicy: Equatable, Sendable {
     package let maxAge: Int
     package let includesSubdomains: Bool
 
-    /// Parses a response's first field line. Returns `nil` if it violates the grammar, repeats a directive, or lacks
-    /// `max-age`. Unknown directives are ignored (RFC 6797 §6.1, §8.1).
+    /// Parses the first `Strict-Transport-Security` field line of a response. Returns `nil` if there is none, or if the
+    /// line violates the grammar, repeats a directive, or lacks a valid `max-age`. Unknown directives are ignored (RFC
+    /// 6797 §6.1, §8.1).
     package init?(_ fields: FieldSection) {
         guard let index = fields.index(of: "Strict-Transport-Security") else { return nil }
         var reader = FieldValueReader(HTTPCharacters.trimmed(fields[index].value))

@@ -4,8 +4,8 @@ package import CausewayWire
 /// The client side of a resumable upload (draft-ietf-httpbis-resumable-upload).
 ///
 /// The first request creates the upload. If the server supports the draft, it names an upload resource in a 104
-/// informational response. After the connection has broken, a HEAD request to this resource retrieves the offset, and a
-/// PATCH request sends the rest.
+/// informational response. After the connection has broken, a HEAD request to this resource retrieves the upload
+/// offset: the number of content bytes that the server has. A PATCH request then sends the rest of the content.
 package struct ResumableUpload: Equatable, Sendable {
     /// The request to send now.
     package enum Request: Equatable, Sendable {
@@ -72,7 +72,7 @@ package struct ResumableUpload: Equatable, Sendable {
 
     // MARK: Requests
 
-    /// Changes the program's request into ``request``, which is to be sent now.
+    /// Turns the program's request into the next request of the upload, as stated by ``request``.
     package func apply(to value: inout RedirectableRequest) {
         value.fields.set(UploadVersion.fieldName, "\(version.rawValue)")
         switch request {
@@ -100,8 +100,8 @@ package struct ResumableUpload: Equatable, Sendable {
 
     // MARK: Responses
 
-    /// Receives an informational response to a request for `target`. A resource with another origin is ignored, because
-    /// the requests contain credentials.
+    /// Receives an informational response to a request for `target`. Ignores an upload resource with another origin.
+    /// Otherwise later requests could send the program's credentials to that origin.
     package mutating func informed(status: Int, fields: FieldSection, target: URIReference) {
         guard status == 104, request != .retrieval, let text = fields.onlyValue(of: "Location"),
             let resource = URIReference(text)?.resolved(against: target), let origin = HTTPOrigin(resource),
@@ -142,7 +142,8 @@ package struct ResumableUpload: Equatable, Sendable {
     /// Records that the connection broke before a final response.
     package mutating func connectionBroke() -> Decision { retry(else: .fail) }
 
-    /// Retrieves the offset after an exponential back-off. Returns `end` if that is not possible.
+    /// Decides to retrieve the upload offset after an exponential back-off. Returns `end` if the server has not named
+    /// an upload resource, or if the number of attempts has reached ``maximumAttempts``.
     private mutating func retry(else end: Decision) -> Decision {
         guard resource != nil, attempts < Self.maximumAttempts else { return end }
         attempts += 1

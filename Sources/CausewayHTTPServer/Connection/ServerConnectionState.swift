@@ -151,7 +151,8 @@ struct ServerConnectionState: SequencedState {
         setTimer(at: now)
     }
 
-    /// Passes output to the transport up to its limit. Returns whether there was output.
+    /// Passes the next output bytes to the transport, unless the transport already has ``ServerConnection/outputLimit``
+    /// unsent bytes. Returns whether bytes were passed.
     private mutating func flush() -> Bool {
         guard phase != .closed, output.hasRoom, let bytes = machine.nextOutput() else { return false }
         if !output.isPending { machine.sending() }

@@ -1,7 +1,8 @@
 internal import CausewayProtocols
 internal import FoundationEssentials
 
-/// The bytes that a connection has passed to its transport, up to a limit.
+/// Counts the bytes that a connection has passed to its transport and that the transport has not sent. From
+/// ``ServerConnection/outputLimit`` bytes on, ``hasRoom`` is `false`.
 struct ServerOutput {
     /// Bytes to pass to the transport in one call.
     struct Part {
@@ -16,7 +17,7 @@ struct ServerOutput {
     /// no progress.
     static let partLength = 32 << 10
 
-    /// The number of bytes that the transport has not processed.
+    /// The number of bytes that were passed to the transport and that the transport has not reported as sent.
     private(set) var pendingCount = 0
     /// Whether the sending direction has ended.
     private var hasEnded = false

@@ -107,7 +107,8 @@ public final class HTTPServerDirectory: Sendable {
         guard !request.fields.contains("Content-Range") else {
             throw HTTPServerError(status: 400, "Content-Range with PUT")
         }
-        // A name with control characters could send control sequences to a terminal that shows the name.
+        // Refuse a name with control characters. A terminal that shows the name could interpret them as control
+        // sequences.
         guard PrintableText(foreign: name).text == name else {
             throw HTTPServerError(status: 400, "the name has control characters")
         }

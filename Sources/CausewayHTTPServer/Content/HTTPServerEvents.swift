@@ -44,7 +44,8 @@ public struct HTTPServerEventWriter: Sendable {
         String(String.UnicodeScalarView(text.unicodeScalars.filter { $0 != "\n" && $0 != "\r" && $0 != "\0" }))
     }
 
-    /// Splits text at each of the format's three line ends. A carriage return with a line feed is one `Character`.
+    /// Splits a text at the line ends of the event format: LF, CR, and CR LF. Swift treats CR LF as one `Character`, so
+    /// it is one line end.
     private static func lines(_ text: String) -> [Substring] {
         text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r" || $0 == "\r\n" }
     }

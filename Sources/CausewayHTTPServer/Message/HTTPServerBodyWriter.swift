@@ -26,13 +26,13 @@ public struct HTTPServerBodyWriter: Sendable {
 
     /// Sends a sequence's elements as chunks.
     ///
-    /// - Throws: As ``write(_:)-(Data)``; the sequence's error.
+    /// - Throws: The errors of ``write(_:)-(Data)``, and the sequence's error.
     public func write<Pieces: AsyncSequence>(contentsOf pieces: Pieces) async throws where Pieces.Element == Data {
         var iterator = pieces.makeAsyncIterator()
         while let piece = try await iterator.next() { try await write(piece) }
     }
 
-    /// Sets the trailer fields after the content. They are sent if the protocol supports them: in HTTP/2, and in HTTP/1.1 for content
-    /// without a stated length.
+    /// Sets the trailer fields. They are sent after the content if the protocol supports them: in HTTP/2, and in
+    /// HTTP/1.1 for content without a stated length.
     public func setTrailers(_ fields: HTTPServerFields) { exchange.setTrailers(fields.section) }
 }

@@ -31,7 +31,7 @@ public struct HTTPServerError: Error, Sendable {
     ///
     /// - Parameters:
     ///   - status: The response status, 400 to 599.
-    ///   - message: The response content; the status's reason phrase if it is empty.
+    ///   - message: The response content. If this text is empty, the content is the status's reason phrase.
     public init(status: Int, _ message: String = "") { self.init(.status, status, message) }
 
     init(_ code: Code, _ status: Int, _ message: String) {

@@ -81,7 +81,7 @@ final class ServerService: Sendable {
         case .stream(let length, let write):
             let content = length.map { HTTPServerContent.length($0) } ?? .unknown
             try exchange.respond(response.status, fields, content, isWhole: false)
-            // A response to HEAD has no content, and producing the content may be expensive.
+            // For HEAD, do not produce the content: it is not sent, and producing it may be expensive.
             if exchange.head.method != "HEAD" { try await write(HTTPServerBodyWriter(exchange: exchange)) }
             try exchange.finish()
             await exchange.connection.awaitRoom(exchange.id)

@@ -76,7 +76,8 @@ public final class HTTPServerWebSocket: Sendable {
     ///
     /// - Throws: ``HTTPServerError`` with the code `clientGone` if the connection is closed; `CancellationError`.
     ///
-    /// Cancellation: the message is sent, but this method does not wait for the client.
+    /// Cancellation: the message is still sent. This method does not wait until the client reads, and throws
+    /// `CancellationError`.
     public func send(_ message: Message) async throws {
         let isAccepted = state.withLock { state in
             switch message {

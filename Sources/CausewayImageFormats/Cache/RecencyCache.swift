@@ -20,7 +20,8 @@ public struct ImageCacheLimits: Hashable, Sendable {
     }
 }
 
-/// A least-recently-used (LRU) cache. It reads no clock: times are measured from any fixed instant.
+/// A least-recently-used (LRU) cache. It reads no clock: the caller passes all times, measured from one fixed instant
+/// of its choice.
 package struct RecencyCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Entry: Sendable {
         var value: Value
@@ -33,7 +34,7 @@ package struct RecencyCache<Key: Hashable & Sendable, Value: Sendable>: Sendable
     /// The total size of all entries in bytes.
     package private(set) var cost = 0
     private var entries: [Key: Entry] = [:]
-    /// Key uses in chronological order. Earlier uses of a key that was used again have no effect.
+    /// The uses of the keys, in chronological order. If a key was used several times, only its latest use counts.
     private var uses: [(key: Key, use: UInt64)] = []
     private var firstUse = 0
     private var lastUse: UInt64 = 0

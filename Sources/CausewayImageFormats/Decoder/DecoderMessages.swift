@@ -39,7 +39,7 @@ package struct DecoderRequest: Hashable, Sendable {
 package struct DecoderReply: Hashable, Sendable {
     /// Header size in bytes.
     package static let byteCount = 32
-    /// The maximum pixel count in a reply, because the byte count has 32 bits.
+    /// The maximum pixel count in a reply. A pixel has 4 bytes, and the byte count of all pixels must fit into 32 bits.
     package static let maximumPixelCount = 1 << 29
     private static let magic: UInt32 = 0x3152_5743
     private static let maximumMessage = 512

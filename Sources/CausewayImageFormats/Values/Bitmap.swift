@@ -1,4 +1,5 @@
-/// A bitmap: pixel rows from the top, 4 bytes each in the order red, green, blue, alpha (sRGB, not premultiplied).
+/// A bitmap: pixel rows from the top. Each pixel has 4 bytes in the order red, green, blue, alpha (sRGB, not
+/// premultiplied).
 public struct Bitmap: Hashable, Sendable {
     /// The number of pixels in a row.
     public let width: Int
@@ -18,7 +19,8 @@ public struct Bitmap: Hashable, Sendable {
         self.init(width: width, height: height, pixels: pixels, isOpaque: isOpaque)
     }
 
-    /// Creates a bitmap without checking size and opacity.
+    /// Creates a bitmap. Does not check whether `isOpaque` is true of the pixels. Traps if the byte count does not
+    /// match the size.
     package init(width: Int, height: Int, pixels: [UInt8], isOpaque: Bool) {
         precondition(Self.byteCount(width, height) == pixels.count, "\(width) x \(height), \(pixels.count) bytes")
         self.width = width

@@ -24,7 +24,7 @@ public struct ImageError: Error, Hashable, Sendable, CustomStringConvertible {
 
         /// The server responded with an error. See ``ImageError/status``.
         public static let status = Code(description: "status")
-        /// The file or the image exceeds the limits.
+        /// The file or the image exceeds ``ImageLimits``, or the decoder process has too little memory for the pixels.
         public static let tooLarge = Code(description: "tooLarge")
         /// The bytes are not an image, or the image is damaged.
         public static let malformed = Code(description: "malformed")

@@ -28,7 +28,7 @@ public final class ImageDiskCache: Sendable {
     /// Opens a directory, and creates it if it does not exist. No other program should store files there.
     ///
     /// - Parameters:
-    ///   - directory: The directory. Only its user may have access.
+    ///   - directory: The directory. It must belong to the process's user, and other users must have no access to it.
     ///   - limits: The limits. The default is 256 MiB in 10,000 files; a cost of 0 stores nothing.
     /// - Throws: ``/CausewayImageFormats/ImageError`` if the directory cannot be created, belongs to another user, is a
     ///   symbolic link, or is accessible to other users.
@@ -78,7 +78,8 @@ public final class ImageDiskCache: Sendable {
             guard let header = record.header else { return }
             let name = Self.name(record.key)
             let cost = header.count + record.content.count
-            // Update the index first, so that the disk never exceeds the limit by more than one file.
+            // Update the index first: it determines which files to evict. They are removed before the new file is
+            // written, so that the disk never exceeds the limits by more than one file.
             let removed = state.withLock {
                 $0.index.store(true, for: name, cost: cost, stored: .seconds(record.stored))
             }

@@ -32,7 +32,7 @@ public final class ImageDecoderProcesses: ImageDecoding {
         public init() { processCount = min(System.processorCount, 4) }
     }
 
-    /// A process and its remaining number of images.
+    /// A decoder process, and the number of images that it may decode before it is replaced.
     private struct Worker: Sendable {
         var process: WorkerProcess
         var remaining: Int
@@ -59,7 +59,7 @@ public final class ImageDecoderProcesses: ImageDecoding {
 
     /// Ends idle processes.
     public func releaseMemory() {
-        // The processes end when `workers` is released, which happens outside the lock.
+        // Release `workers` outside the lock, because the release ends the processes and waits until they have ended.
         let workers = idle.withLock { idle in
             defer { idle = [] }
             return idle

@@ -10,7 +10,7 @@ extension ImageLoader {
         // Only the newest preview is worth decoding.
         let (previews, feed) = AsyncStream<[UInt8]>.makeStream(bufferingPolicy: .bufferingNewest(1))
         defer { feed.finish() }
-        // Swift cancels this child task if the function throws.
+        // If this function throws, Swift cancels the child task that decodes the previews.
         async let shown: Void = show(previews, request, context)
         let key = ContentJobKey(content: request.contentKey, policy: request.cachePolicy)
         let content = try await contents.value(for: key, priority: context.priority) { update in
@@ -37,7 +37,8 @@ extension ImageLoader {
         do {
             return try await decode(content.bytes, content.origin, request, context.priority.value, isPreview: false)
         } catch let error as ImageError {
-            // Remove bytes that are not an image, because decoding them would fail again.
+            // Remove the bytes from the disk cache if they cannot be decoded. Otherwise each later load would decode
+            // them again and fail.
             if error.code == .malformed || error.code == .unsupported {
                 await configuration.disk?.remove(request.contentKey)
             }

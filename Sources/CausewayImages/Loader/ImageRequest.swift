@@ -70,7 +70,7 @@ struct ImageKey: Hashable, Sendable {
 /// An image's origin.
 public enum ImageOrigin: String, Hashable, Sendable {
     case memory
-    /// A file in the disk cache, which the server may have revalidated.
+    /// A file in the disk cache. The server may have confirmed with status 304 that the file is current.
     case disk
     case network
 }

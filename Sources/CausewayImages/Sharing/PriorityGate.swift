@@ -35,7 +35,8 @@ final class PriorityGate: Sendable {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let outcome = state.withLock { state -> Result<Void, any Error>? in
-                    // The cancellation handler may have run before the job was queued.
+                    // If the cancellation handler ran before the job was queued, it found no job to cancel. It does not
+                    // run again, so check for the cancellation here.
                     if Task.isCancelled { return .failure(CancellationError()) }
                     if state.line.arrived(id, priority.value) { return .success(()) }
                     state.callers[id] = continuation

@@ -47,7 +47,8 @@ final class SharedJobs<Key: Hashable & Sendable, Value: Sendable, Update: Sendab
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 enter(key, id, priority.value, Caller(continuation: continuation, update: update), work)
-                // The priority may have changed before the caller was registered.
+                // If the priority changed before the caller was registered, the observer had no effect. So apply the
+                // current priority now.
                 apply { $0.prioritize(id, priority.value) }
             }
         } onCancel: {
@@ -64,7 +65,8 @@ final class SharedJobs<Key: Hashable & Sendable, Value: Sendable, Update: Sendab
         var change = JobTable<Key>.Change.none
         let cell = PriorityCell(priority)
         let place = state.withLock { state -> (job: UInt64, isNew: Bool)? in
-            // The cancellation handler may have run before the caller was registered.
+            // If the cancellation handler ran before the caller was registered, it found no caller to resume. It does
+            // not run again, so check for the cancellation here.
             if Task.isCancelled { return nil }
             state.callers[id] = caller
             let place = state.table.join(key, as: id, priority: priority)

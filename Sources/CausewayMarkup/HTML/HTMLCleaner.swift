@@ -132,7 +132,8 @@ package struct HTMLCleaner {
             }
             guard HTMLRules.attributes.contains(name) || (isForeign && HTMLRules.foreignAttributes.contains(name))
             else { continue }
-            // An animation could set an attribute to any text, for example to a link with a script.
+            // Remove the attribute name of an animation unless every value of that attribute is permitted. An animation
+            // could otherwise set a link to a script.
             guard name != "attributeName" || HTMLRules.mayAnimate(attribute.value) else { continue }
             result.append(HTMLAttribute(name: name, value: value(attribute.value, of: name, in: element)))
         }

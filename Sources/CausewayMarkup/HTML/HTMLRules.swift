@@ -118,7 +118,7 @@ enum HTMLRules {
         underline white yellow
         """)
 
-    /// An element's categories, so that one lookup per tag is enough.
+    /// All categories of an element, in one value, so that one table lookup per tag finds them.
     struct Kind: OptionSet, Sendable {
         let rawValue: UInt8
 

@@ -58,11 +58,11 @@ package enum HTMLText {
         return words.joined(separator: " ")
     }
 
-    /// Returns whether a text that may be plain or HTML is HTML: it has an end tag, an empty-element tag or a
-    /// reference, and all its tags and references are known.
+    /// Returns whether a text that may be plain or HTML is HTML: it has an end tag, an empty-element tag or a character
+    /// reference, and all its tags and character references are known.
     ///
-    /// - Parameter budget: The number of tags, attributes and references that may still be examined. When it is used
-    ///   up, the rest of the text is not examined.
+    /// - Parameter budget: The number of tags, attributes and character references that may still be examined. When it
+    ///   is used up, the rest of the text is not examined.
     package static func looksLikeHTML(_ text: String, budget: inout Int) -> Bool {
         guard text.utf8.contains(where: { $0 == 0x3C || $0 == 0x26 }) else { return false }
         var tokens = HTMLTokens(Array(text.utf8))
@@ -96,7 +96,7 @@ package enum HTMLText {
         !HTMLRules.kind(XMLCharacters.lowercased(name)).isDisjoint(with: [.known, .dropped])
     }
 
-    /// Returns whether a text has references; `nil` if it has an unknown reference.
+    /// Returns whether a text has character references; `nil` if one of them is unknown.
     private static func references(in bytes: ArraySlice<UInt8>) -> Bool? {
         var found = false
         var index = bytes.startIndex

@@ -6,9 +6,12 @@ package protocol CharacterConversion {
 
 /// Detects a document's encoding and converts the document to UTF-8, in pieces (RFC 7303 §3).
 ///
-/// The order is: byte order mark, response charset, XML declaration, UTF-8. If a document turns out not to be UTF-8,
-/// the decoder switches to the declared encoding, because many servers state UTF-8 for all documents. Without a
-/// declaration, malformed UTF-8 bytes are read as windows-1252, which such documents usually contain.
+/// The first of these determines the encoding: a byte order mark, zero bytes that show UTF-16 or UTF-32, the response's
+/// charset, the XML declaration. Without them the encoding is UTF-8.
+///
+/// If a document turns out not to be UTF-8, the decoder switches to the declared encoding, because many servers state
+/// UTF-8 for all documents. Without a declaration, malformed UTF-8 bytes are read as windows-1252, because such
+/// documents usually contain it.
 package struct CharacterDecoder {
     private enum Form {
         case undecided
@@ -68,7 +71,8 @@ package struct CharacterDecoder {
         convert(isLast: false, into: &text)
     }
 
-    /// Appends the incomplete rest of the final piece.
+    /// Ends the document. Appends the bytes that are not converted yet: an incomplete final character, or a document
+    /// that was too short to determine its encoding before.
     package mutating func finish(into text: inout [UInt8]) {
         if case .undecided = form { decide() }
         convert(isLast: true, into: &text)
@@ -80,10 +84,11 @@ package struct CharacterDecoder {
         }
     }
 
-    /// Returns whether the bytes suffice to determine the encoding.
+    /// Returns whether these first bytes of a document suffice to determine its encoding.
     private static func endsHead(_ bytes: [UInt8]) -> Bool {
         guard bytes.count >= 4 else { return false }
-        // Read on while there are only byte order marks, because another byte order mark may follow.
+        // While only byte order marks have arrived, wait for more bytes. All marks are removed when the encoding is
+        // determined, and a mark that arrives later would not be removed.
         if bytes.starts(with: mark) { return !bytes.allSatisfy(mark.contains) }
         guard zeroPattern(bytes) == nil, byteOrderMark(bytes).1 == nil else { return true }
         let text = bytes.filter { $0 != 0 }.drop { XMLCharacters.isSpace($0) }
@@ -96,7 +101,8 @@ package struct CharacterDecoder {
         if let found {
             waiting.removeFirst(mark)
             (form, name) = found
-            // Remove every byte order mark: each of several concatenated files begins with one.
+            // A document that was made from several files can begin with several byte order marks, one from each file.
+            // Remove all of them.
             while name == "utf-8", waiting.starts(with: Self.mark) { waiting.removeFirst(mark) }
             return
         }
@@ -123,7 +129,8 @@ package struct CharacterDecoder {
 
     private mutating func choose(_ wanted: String) -> Bool {
         switch EncodingName.canonical(wanted) {
-        // Documents that state US-ASCII but have other bytes are UTF-8 or windows-1252.
+        // Decode US-ASCII as UTF-8. Some documents declare US-ASCII, but contain non-ASCII bytes in UTF-8 or
+        // windows-1252. The UTF-8 decoder reads malformed bytes as windows-1252.
         case "utf-8", "utf8", "unicode-1-1-utf-8", "us-ascii", "ascii", "ansi-x3.4-1968": form = .utf8
         case "iso-8859-1", "latin1", "latin-1", "l1", "cp819", "iso-ir-100", "windows-1252": form = .windows1252
         // A UTF-16 or UTF-32 document has a byte order mark or zero bytes at its start, and was recognized by them.
@@ -222,8 +229,8 @@ package struct CharacterDecoder {
         waiting.removeFirst(index)
     }
 
-    /// Switches to the declared encoding if the bytes from index `first` on contain more malformed bytes than UTF-8
-    /// sequences. Returns whether it switched.
+    /// Switches from UTF-8 to the encoding in the XML declaration if the bytes from index `first` on contain more
+    /// malformed bytes than multi-byte UTF-8 sequences. Returns whether it switched.
     private mutating func switches(at first: Int) -> Bool {
         guard let declared = alternative else { return false }
         alternative = nil
@@ -275,7 +282,7 @@ package struct CharacterDecoder {
 
 /// UTF-8 sequences (RFC 3629 §4).
 enum UTF8Sequence {
-    /// Returns the byte count of the valid sequence at an index; 0 if there is none.
+    /// Returns the byte count of the valid UTF-8 sequence at an index; 0 if there is none.
     static func byteCount(_ bytes: [UInt8], at index: Int) -> Int {
         let count = length(bytes[index])
         guard count > 0, index + count <= bytes.count else { return 0 }
@@ -284,7 +291,7 @@ enum UTF8Sequence {
         return count
     }
 
-    /// Returns whether more bytes could complete the sequence at an index.
+    /// Returns whether the bytes from an index to the end are the beginning of a UTF-8 sequence that lacks bytes.
     static func isIncomplete(_ bytes: [UInt8], at index: Int) -> Bool {
         let count = length(bytes[index])
         let available = bytes.count - index

@@ -120,7 +120,9 @@ package struct Reference: Equatable, Sendable {
         "h323",
     ]
 
-    /// Returns whether a reference has no scheme or a safe one. "javascript" is unsafe.
+    /// Returns whether a reference is safe in a link: it has no scheme, or `safeSchemes` contains its scheme.
+    /// "javascript" is not in this list. A colon after "?" or "#" also makes a reference unsafe, unless a slash
+    /// precedes the colon.
     package static func isSafe(_ text: String) -> Bool {
         var scheme: [UInt8] = []
         var mayBeScheme = true

@@ -10,7 +10,8 @@ struct XMLElementStack: Sendable {
     private var open: [Element] = []
     /// The open elements beyond the depth limit.
     private var skipped: [String] = []
-    /// The number of skipped elements per name, so that an unmatched end tag costs no search.
+    /// The number of elements in `skipped` by name. If an end tag's name is missing here, no element in `skipped`
+    /// matches the tag, and `skipped` is not searched.
     private var counts: [String: Int] = [:]
     /// The declared prefixes, from the outermost declaration to the innermost declaration.
     private var prefixes: [String] = ["xml"]
@@ -29,7 +30,8 @@ struct XMLElementStack: Sendable {
     /// The name of the innermost open element within the depth limit.
     var innermost: XMLName? { open.last?.name }
 
-    /// Whether the current content belongs to an element within the depth limit, so that it is reported.
+    /// Whether the current content is reported to the caller: it is inside an element, and all open elements are within
+    /// the depth limit.
     var isReported: Bool { !open.isEmpty && skipped.isEmpty }
 
     /// The number of open elements.

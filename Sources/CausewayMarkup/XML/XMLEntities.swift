@@ -1,15 +1,18 @@
-/// Resolves character and entity references within a budget (XML 1.0 §4.1).
+/// Resolves character and entity references (XML 1.0 §4.1). Limits the number of bytes that all expanded entities
+/// together add to the document.
 struct XMLEntities: Sendable {
     /// Maximum entity name length in bytes.
     static let nameByteCount = 64
-    /// Maximum nesting depth. Deeper references are dropped.
+    /// Maximum nesting depth of entity references in entity values. A deeper reference ends the expansion with
+    /// ``Problem/tooLarge(_:)``.
     static let depth = 8
 
     private let limits: XMLLimits
     private var declared: [String: [UInt8]] = [:]
     /// The first document type declaration as written, without its internal subset; `nil` if there is none.
     private(set) var documentType: String?
-    /// Whether entities may be declared in an unread part of the document type declaration.
+    /// Whether entities can be declared in a place that is not read, for example in an external file. A reference to an
+    /// undeclared entity is then not reported as a problem.
     private var hasExternalDeclarations = false
     private var budget: Int
 

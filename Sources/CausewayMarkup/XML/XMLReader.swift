@@ -54,7 +54,7 @@ package struct XMLReader: Sendable {
     /// The next byte's position.
     package var position: XMLPlace { place }
 
-    /// The position of the byte just read, if that byte is not a line break.
+    /// The position of the byte just read. If that byte is a line break, this is the position of the next byte instead.
     var lastPlace: XMLPlace { XMLPlace(line: place.line, column: max(1, place.column - 1)) }
 
     /// Whether an element was read. A document without elements is not XML.

@@ -25,9 +25,11 @@ extension AttemptEnd {
         }
         switch failure.code {
         case .invalidRequest, .foreignOrigin, .file: self = .invalid(failure.message)
-        // The request was not sent. The interceptor may succeed later, for example when it can obtain a token.
+        // The client's final try failed before it sent the request. A later attempt may succeed, for example when an
+        // interceptor of the client can obtain a token.
         case .interceptor, .meteredNetwork: self = .noWay
-        // The response arrived; only its content was too long to keep.
+        // The server has answered, but the response's content exceeds the client's limit. The response's status is
+        // still valid.
         case .contentTooLong: self = .response(status: failure.status ?? 200)
         default: self.init(transport: failure)
         }

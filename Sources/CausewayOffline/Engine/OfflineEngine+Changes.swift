@@ -6,7 +6,8 @@ extension OfflineEngine {
     /// Methods that can be queued. GET cannot be queued, because the caller needs its response at once.
     private static let methods: Set<String> = ["POST", "PUT", "PATCH", "DELETE"]
 
-    /// Queues an operation. When the call returns, the operation is stored durably, and survives the program's end and a power failure.
+    /// Queues an operation. When the call returns, the operation is stored durably, and survives the program's end and
+    /// a power failure.
     ///
     /// The client's tokens and header fields are added when the operation is sent; they are not stored. The operation
     /// is sent with an `Idempotency-Key` field, by which the server can recognize a repetition.
@@ -16,9 +17,11 @@ extension OfflineEngine {
     /// - Parameters:
     ///   - request: A POST, PUT, PATCH or DELETE request.
     ///   - options: The operation's rules.
-    ///   - progress: Called with the upload progress in this process; `nil` for none.
+    ///   - progress: Called with the upload progress when this process sends the operation. A later process does not
+    ///     call it. `nil` for no calls.
     /// - Returns: The operation's identifier.
-    /// - Throws: ``OfflineError`` with the codes `invalidRequest`, `full` and `storage`. The operation is not queued then.
+    /// - Throws: ``OfflineError`` with the codes `invalidRequest`, `full` and `storage`. If the call throws, the
+    ///   operation is not queued.
     @discardableResult
     public func enqueue(
         _ request: ClientRequest, options: OfflineOptions = OfflineOptions(),
@@ -106,7 +109,8 @@ extension OfflineEngine {
         try await change { (queue, _) throws(ReplayRefusal) in try queue.resume(id.number) }
     }
 
-    /// Removes a report that the program has processed. Without such a report, the call has no effect.
+    /// Removes the report of an ended operation after the program has processed the report. If the operation has no
+    /// report, the call has no effect.
     ///
     /// - Throws: ``OfflineError`` with the code `storage`.
     public func acknowledge(_ id: OfflineOperation.ID) async throws(OfflineError) {
@@ -168,7 +172,7 @@ extension OfflineEngine {
         }
     }
 
-    /// Converts a request to plain values.
+    /// Converts a request to values that can be stored.
     func freeze(_ request: ClientRequest) throws(OfflineError) -> FrozenRequest {
         guard Self.methods.contains(request.method) else {
             throw OfflineError(

@@ -138,7 +138,8 @@ extension OfflineEngine {
         }
         var headers: [String: String] = [:]
         for field in message.fields { headers[field.name] = field.value }
-        // The value is a Structured Field string, with quotation marks (RFC 8941 §3.3.3).
+        // The field value of `Idempotency-Key` is a Structured Field string, which includes the quotation marks (RFC
+        // 8941 §3.3.3).
         headers["Idempotency-Key"] = "\"\(operation.key)\""
         var frozen = FrozenRequest(
             method: message.method, target: message.target, isAbsolute: Self.isAbsolute(message.target),

@@ -112,8 +112,8 @@ extension OfflineEngine {
         }
     }
 
-    /// Keeps an operation's latest response for ``result(of:)`` and the resolver. An error response's content is cut to
-    /// the client's limit.
+    /// Stores an operation's latest response in memory for ``result(of:)`` and for the program's resolver. The content
+    /// of an error response is cut to the client's `maximumErrorContentLength`.
     private func keep(_ response: ClientResponse<Data>, _ operation: StoredOperation) {
         let kept = response.value.prefix(client.configuration.maximumErrorContentLength)
         let content = response.status < 400 ? response.value : Data(kept)

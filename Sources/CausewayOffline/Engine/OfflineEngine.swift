@@ -187,10 +187,11 @@ public final class OfflineEngine: Sendable {
     /// The operations now and after each change. A slow reader gets only the latest list.
     public var operationUpdates: AsyncStream<[OfflineOperation]> { changes.stream { operations } }
 
-    /// Future changes. At most 256 are buffered; a slow reader misses the oldest.
+    /// Changes in the queue from now on. Each stream buffers at most 256 changes; a slow reader misses the oldest
+    /// changes.
     public var events: AsyncStream<OfflineEvent> { broadcast.stream(capacity: 256) }
 
-    /// Reports that the program has not acknowledged, oldest first.
+    /// The reports of ended operations that the program has not acknowledged, oldest first.
     public var reports: [OfflineReport] { state.withLock { $0.queue.reports }.map { OfflineReport($0) } }
 
     /// Whether the server counts as reachable: `false` during the back-off after it was unreachable, `true` before the

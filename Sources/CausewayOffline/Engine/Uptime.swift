@@ -5,7 +5,7 @@ internal import Foundation
 struct EngineClocks: Sendable {
     /// Returns the time since the engine was created.
     let uptime: @Sendable () -> Duration
-    /// Suspends until an uptime; throws if the task is cancelled.
+    /// Suspends until ``uptime`` returns the given time or more; throws if the task is cancelled.
     let sleep: @Sendable (Duration) async throws -> Void
     /// Returns milliseconds since 1970.
     let date: @Sendable () -> Int64

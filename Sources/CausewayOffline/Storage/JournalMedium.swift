@@ -14,7 +14,7 @@ protocol JournalMedium: Sendable {
     func replace(with frames: [[UInt8]]) throws(SystemError)
     /// Stores a content in a file, durably.
     func store(_ content: [UInt8], as name: String) throws(SystemError)
-    /// Copies a file durably, and returns its size; `nil` if it exceeds the limit.
+    /// Copies a file durably, and returns its size in bytes; `nil` if the file has more than `limit` bytes.
     func copy(_ path: String, as name: String, limit: Int) throws(SystemError) -> Int?
     func remove(_ name: String)
     /// Returns a content file's path.

@@ -16,7 +16,8 @@ final class JournalWriter: Sendable {
     private struct Entry: Sendable {
         var number: Number
         var frame: [UInt8]
-        /// The operation to give up if the record cannot be written now; `nil` for a record that must be written.
+        /// The new operation that this record adds. If the record cannot be written now, the record and the operation
+        /// are dropped. `nil` for other records: they stay pending until they are written.
         var operation: UInt64?
 
         var isOptional: Bool { operation != nil }
@@ -34,7 +35,8 @@ final class JournalWriter: Sendable {
         var last: Number = 0
         var written: Number = 0
         var failure: SystemError?
-        /// Records that were given up before their submitter called ``wait(for:)``. Only the submitter removes them.
+        /// The write errors of dropped records, until their submitters call ``wait(for:)``. Only this call removes an
+        /// entry.
         var givenUp: [Number: SystemError] = [:]
         var isDraining = false
         var waiters: [Waiter] = []
@@ -44,7 +46,8 @@ final class JournalWriter: Sendable {
     private struct Upkeep {
         /// The journal size in bytes above which it is compacted.
         var compactionByteCount: Int
-        /// Whether the file's end is in doubt after a failed write, so that only a new journal is safe.
+        /// Whether the content at the journal's end is unknown after a failed write. Before further records are
+        /// written, the whole journal must then be replaced.
         var mustCompact = false
     }
 
@@ -58,7 +61,8 @@ final class JournalWriter: Sendable {
 
     /// - Parameters:
     ///   - medium: The storage.
-    ///   - slack: How far the journal may exceed twice its compacted size, in bytes.
+    ///   - slack: The number of bytes by which the journal may exceed twice its compacted size before it is compacted
+    ///     again.
     init(_ medium: any JournalMedium, slack: Int) {
         self.medium = medium
         self.slack = slack
@@ -188,7 +192,8 @@ final class JournalWriter: Sendable {
     private func write(_ batch: [Entry]) throws(SystemError) {
         let start = medium.byteCount
         do throws(SystemError) {
-            // One write for the whole batch, because records are small.
+            // Join the batch's records for a single write. The records are small, so copying them costs less than a
+            // write per record.
             try medium.append(batch.flatMap(\.frame))
             try medium.synchronize()
         } catch {
@@ -222,7 +227,8 @@ final class JournalWriter: Sendable {
         return isIdle
     }
 
-    /// Gives up optional records, keeps the others, and resumes all waiters with the error.
+    /// Handles a failed write. Drops the pending records that add new operations, and these operations. The other
+    /// records stay pending. Resumes all waiters with the error.
     private func fail(_ error: SystemError) {
         let (waiters, operations) = state.withLock { state in
             let operations = state.pending.compactMap(\.operation)
@@ -240,7 +246,8 @@ final class JournalWriter: Sendable {
         for waiter in waiters { waiter.continuation.resume(returning: error) }
     }
 
-    /// Compacts the journal if it is too long or its end is in doubt. Returns whether it was compacted.
+    /// Compacts the journal if it is too long, or if the content at its end is unknown after a failed write. Returns
+    /// whether the journal was compacted.
     private func compactIfNeeded() throws(SystemError) -> Bool {
         let size = medium.byteCount
         let (isNeeded, isUnavoidable) = upkeep.withLock {
@@ -253,7 +260,7 @@ final class JournalWriter: Sendable {
             try medium.replace(with: frames)
         } catch {
             if isUnavoidable { throw error }
-            // The old journal is unchanged: append to it, and compact later.
+            // The replacement failed, but the old journal is intact. Append to the old journal, and compact it later.
             upkeep.withLock { $0.compactionByteCount = max($0.compactionByteCount, size + slack) }
             return false
         }

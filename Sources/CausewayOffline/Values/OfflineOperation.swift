@@ -71,7 +71,9 @@ public struct OfflineOperation: Identifiable, Hashable, Sendable {
     }
 }
 
-/// An operation's end. It is kept until the program acknowledges it, also across restarts.
+/// A report about an ended operation. The engine stores the report until the program acknowledges it, also across
+/// restarts. If there are more reports than the limit in ``/CausewayHTTPProtocols/OfflineLimits``, the oldest is
+/// removed.
 public struct OfflineReport: Identifiable, Hashable, Sendable {
     /// The operation.
     public let id: OfflineOperation.ID

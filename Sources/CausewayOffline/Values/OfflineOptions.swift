@@ -20,9 +20,10 @@ public struct OfflineOptions: Hashable, Sendable {
     public var maximumAge: Duration?
     /// The maximum number of attempts; `nil` for the engine's default.
     public var maximumAttempts: Int?
-    /// How a file is kept. The default is ``FileHandling/copy``.
+    /// How a file's content is preserved until the operation is sent. The default is ``FileHandling/copy``.
     public var fileHandling = FileHandling.copy
-    /// Whether a success is also kept as a report. The default is `false`: only other outcomes are kept.
+    /// Whether the engine also stores a report if the operation succeeds. The default is `false`: the engine stores
+    /// reports only about operations that ended without success.
     public var reportsSuccess = false
 
     /// Creates options.

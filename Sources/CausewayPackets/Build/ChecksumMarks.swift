@@ -149,7 +149,8 @@ struct ChecksumMarks: Sendable {
         next |= ChecksumMark.isCovered
     }
 
-    /// The getter is `mutating`, so that the element is read in place, without copying the whole value.
+    /// The getter is `mutating`, so that it reads one layer in place. A nonmutating getter would copy the list of all
+    /// layers.
     subscript(position: Int) -> ChecksumMark {
         @inline(__always) mutating get { position < Self.roomFor ? first[position] : more[position - Self.roomFor] }
         set {

@@ -8,7 +8,7 @@ struct HeaderWords {
     @usableFromInline var second: UInt64
     @usableFromInline var third: UInt32
 
-    /// Combines five 32-bit fields in host byte order.
+    /// Creates a 20-byte header from five 32-bit words in host byte order.
     @inlinable @inline(__always)
     init(_ a: UInt32, _ b: UInt32, _ c: UInt32, _ d: UInt32, _ e: UInt32) {
         first = (UInt64(a) << 32 | UInt64(b)).bigEndian

@@ -41,8 +41,9 @@ public struct InternetChecksum: Sendable {
     }
 }
 
-/// A ones'-complement sum over words in memory order. The byte order changes the sum only by a final swap
-/// (RFC 1071 §2).
+/// A ones'-complement sum over 16-bit words, loaded as they are in memory, without byte order conversion. With the
+/// other byte order, the sum would have the same two bytes in swapped order, so one swap of the final sum suffices (RFC
+/// 1071 §2).
 @usableFromInline
 struct ChecksumSum {
     @usableFromInline var sum: UInt64 = 0

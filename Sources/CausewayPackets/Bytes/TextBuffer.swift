@@ -41,7 +41,7 @@ package struct TextBuffer: Sendable {
 
     @inline(__always)
     package mutating func put(_ text: StaticString) {
-        // A static string's bytes live as long as the program.
+        // This pointer stays valid, because a static string's bytes live as long as the program.
         unsafe copy(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
     @_disfavoredOverload
@@ -68,10 +68,11 @@ package struct TextBuffer: Sendable {
         unsafe storage.withUnsafeMutableBytes { room in
             precondition(start &+ length &+ openingLength &+ 3 <= room.count)
             let place = unsafe room.baseAddress.unsafelyUnwrapped + start
-            // If no comma is needed, the quotation mark below overwrites this byte.
+            // Store a comma. If no comma is needed, the name's opening quotation mark has the same position and
+            // overwrites the comma.
             unsafe room[count] = 0x2C
             unsafe place.storeBytes(of: 0x22, as: UInt8.self)
-            // A static string's bytes live as long as the program.
+            // These pointers stay valid, because a static string's bytes live as long as the program.
             unsafe (place + 1).copyMemory(from: name.utf8Start, byteCount: length)
             unsafe (place + 1 + length).storeBytes(of: 0x22, as: UInt8.self)
             unsafe (place + 2 + length).storeBytes(of: 0x3A, as: UInt8.self)

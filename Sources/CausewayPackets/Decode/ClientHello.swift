@@ -16,7 +16,7 @@ struct ClientHello: Equatable {
     private static let recordHeader = 5
     private static let messageHeader = 4
     private static let versionAndRandom = 2 + 32
-    /// Limit for the offered protocols, higher than any real client needs.
+    /// Maximum number of offered application protocols to read. No real client offers more.
     private static let maximumProtocols = 32
 
     /// Parses a record that begins with a ClientHello (RFC 8446 §5.1, §4.1.2); `nil` if the record does not begin with a ClientHello.

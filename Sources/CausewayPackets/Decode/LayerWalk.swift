@@ -149,7 +149,8 @@ struct LayerWalk {
     /// The PPPoE code for packets that carry PPP (RFC 2516 §4).
     private static let pppoeSessionCode: UInt8 = 0
 
-    /// Interprets the Ethernet type field: it is a length if LLC follows (IEEE 802.3 §3.2.6).
+    /// Interprets the Ethernet type field. A value up to 1500 is the payload's length, and an LLC header follows (IEEE
+    /// 802.3 §3.2.6).
     private mutating func typeOrLength(_ value: UInt16, _ layers: inout PacketLayers) -> Next? {
         guard value <= EtherType.maximumLength else { return .etherType(value) }
         if Int(value) <= wireLimit &- offset {

@@ -15,8 +15,8 @@ extension PacketLayers {
     /// - Returns: `false`, with nothing recorded, if the packet has another form.
     @inline(__always)
     mutating func findUsual(_ p: borrowing ByteView, wireCount: Int) -> Bool {
-        // The packet must have the link header, the IPv4 header and the shortest transport header. Longer headers are checked where they
-        // are read.
+        // Check once that the packet is long enough for the Ethernet header, an IPv4 header and the shortest transport
+        // header. The packet's length is checked again before a longer header is read, such as IPv6 or TCP.
         guard p.count >= Self.linkAndShortest else { return false }
         var type = p.unchecked16(12)
         var at = 14

@@ -64,7 +64,7 @@ public struct TCPHeader: Hashable, Sendable {
         @inlinable public static var syn: Flags { Flags(rawValue: 2) }
         /// RST: aborts the connection.
         @inlinable public static var rst: Flags { Flags(rawValue: 4) }
-        /// PSH: passes the data to the application without delay.
+        /// PSH: asks the receiver to pass the data to the application without delay.
         @inlinable public static var psh: Flags { Flags(rawValue: 8) }
         /// ACK: the acknowledgement number is valid.
         @inlinable public static var ack: Flags { Flags(rawValue: 16) }

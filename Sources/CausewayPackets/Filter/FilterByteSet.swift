@@ -11,7 +11,7 @@ enum FilterByteSet {
 
     static func branch(_ instructions: [FilterInstruction], _ position: Int) -> Found? {
         let load = instructions[position]
-        // A single comparison needs no set.
+        // Return `nil` if only one comparison follows the load. A single comparison is evaluated without a set.
         guard load.code == FilterProgram.Code.loadByte, load.k < 1 << 20, position + 1 < instructions.count,
             isJump(instructions[position + 1]), leadsToJumps(instructions, position + 1)
         else { return nil }

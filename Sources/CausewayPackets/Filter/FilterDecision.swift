@@ -5,7 +5,7 @@
 /// A decision with two comparisons can instead match if one of them matches. Merging reduces the number of steps, which
 /// are the expensive part of a filter. A typical filter needs two to four decisions.
 struct FilterDecision: Hashable, Sendable {
-    /// Targets that end the program. All other targets are decision indices.
+    /// Values of the targets `jt` and `jf` that end the evaluation. All other values are indices of the next decision.
     static let refused: Int32 = -1
     static let taken: Int32 = -2
     /// The decisions give no result for this packet, for example because the packet is short. Then the filter's BPF

@@ -8,7 +8,8 @@ struct FilterDecisionMaking {
         var isMoved: Bool
         var mask: UInt32
         var value: UInt32
-        /// Eight accepted byte values; replaces mask and value.
+        /// Eight accepted values for a one-byte field; a value can be repeated. If this is not `nil`, `mask` and
+        /// `value` are not used.
         var bytes: UInt64?
 
         /// Returns whether this comparison holds if `fact` holds; `nil` if `fact` does not determine the result.

@@ -208,7 +208,7 @@ struct FilterGenerator {
         }
     }
 
-    /// Loads a position into the index register. May change the accumulator.
+    /// Sets the index register to a packet position, such as the start of a header. May change the accumulator.
     private mutating func setX(_ place: FilterPlace) {
         guard registers.x != place else { return }
         switch (place.slot, place.header) {
@@ -243,7 +243,8 @@ struct FilterGenerator {
         branch(Self.code(comparison) | Code.viaX, 0, yes, no)
     }
 
-    /// Computes an expression into the accumulator. May use slots from `depth` on.
+    /// Computes an expression into the accumulator. May store intermediate results in the words of BPF scratch memory
+    /// from index `depth` on.
     private mutating func compute(_ expression: FilterExpression, _ depth: Int) {
         guard depth < Self.computingSlots else {
             isTooComplex = true

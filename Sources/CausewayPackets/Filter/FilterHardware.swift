@@ -33,7 +33,7 @@ extension FilterLayout {
         ])
     }
 
-    /// Adds a test for a link header to `node`. In some tunnels, IP packets may come without a link header.
+    /// Restricts `node` to packets with a link header. In some tunnels, some packets contain IP without a link header.
     func ofFrame(_ node: FilterNode) -> FilterNode { frameCondition.map { .all([$0, node]) } ?? node }
 
     func broadcast(_ qualifiers: FilterQualifiers, netmask: UInt32?) throws(FilterMeaningError) -> FilterNode {

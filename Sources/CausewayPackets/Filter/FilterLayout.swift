@@ -30,7 +30,8 @@ struct FilterLayout: Sendable {
         /// Juniper: the header does not state a type, so a packet matches every type.
         case juniper
         case mpls
-        /// The type's position is unknown: only bytes and lengths can be tested.
+        /// The position of the payload's type is unknown, so a filter cannot test that type. It can still test the
+        /// packet's bytes and length.
         case opaque
     }
 
@@ -39,7 +40,7 @@ struct FilterLayout: Sendable {
         case none
         /// Six-byte addresses.
         case long(destination: Int, source: Int)
-        /// One-byte addresses. The third value is the broadcast address.
+        /// One-byte addresses. `broadcastAddress` is the address to which broadcast packets are sent.
         case short(destination: Int, source: Int, broadcastAddress: UInt32)
         /// IEEE 802.11: the positions depend on the frame.
         case wireless

@@ -107,7 +107,8 @@ indirect enum FilterNode: Hashable, Sendable {
     }
 }
 
-/// IPv4 hosts or networks, with additional conditions.
+/// A test for a set of IPv4 hosts or networks. Each form loads the addresses from one kind of packet, for example IP or
+/// ARP.
 struct FilterHosts: Hashable, Sendable {
     /// Loads the source and the destination address of packets that satisfy a condition.
     struct Form: Hashable, Sendable {

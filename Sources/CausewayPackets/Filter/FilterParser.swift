@@ -178,7 +178,7 @@ struct FilterParser {
             advance()
         }
         let isAddressed = qualifiers.direction != .unspecified || qualifiers.wireless != nil || qualifiers.kind != nil
-        // On a link whose payload types are unknown, only link addresses can be tested.
+        // If the link type's payload types are unknown, a primitive with qualifiers can test only hardware addresses.
         if layout.link == .opaque, qualifiers.proto != .link || !isAddressed || qualifiers.kind == .proto {
             return try unknownLink(first)
         }

@@ -101,7 +101,7 @@ struct FilterProgram: Hashable, Sendable {
 
     /// Runs the program. A load outside the packet rejects the packet, as in the kernel.
     ///
-    /// - Returns: The number of packet bytes to keep; 0 rejects the packet.
+    /// - Returns: The number of bytes to capture from the packet; 0 rejects the packet.
     @inline(__always)
     func run(_ packet: borrowing ByteView, originalCount: Int, _ facts: KernelFacts? = nil) -> UInt32 {
         switch decisions.end(packet) {
@@ -111,7 +111,7 @@ struct FilterProgram: Hashable, Sendable {
         }
     }
 
-    /// Runs the program instruction by instruction. Works for every program.
+    /// Runs the program instruction by instruction. This works for every program and packet, unlike `decisions`.
     @inline(never)
     func interpret(_ packet: borrowing ByteView, originalCount: Int, _ facts: KernelFacts? = nil) -> UInt32 {
         let program = steps.span

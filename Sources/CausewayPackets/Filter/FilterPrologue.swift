@@ -1,8 +1,9 @@
-/// The code that a filter runs before its expression: it stores packet positions in scratch slots.
+/// The code that a filter runs before its expression. The code computes packet positions, and stores them in BPF
+/// scratch memory.
 struct FilterPrologue: Sendable {
     /// The number of slots of scratch memory in use.
     private(set) var slotCount = 0
-    /// For each scratch slot, the code to compute the packet offset stored in it.
+    /// For each word (slot) of BPF scratch memory, the code to compute the packet offset in that word.
     private var marks: [(slot: Int, node: FilterNode)] = []
     /// A condition that every matching packet must satisfy.
     private var condition: FilterNode?

@@ -38,7 +38,7 @@ extension FilterLayout {
     private static let headerLength: UInt32 = 24
     private static let qualityHeaderLength: UInt32 = 26
 
-    /// Adds code to store the 802.11 header's start and end in slots.
+    /// Adds code that computes the start and the end of the 802.11 header, and stores them in BPF scratch memory.
     mutating func findWirelessHeaders() {
         switch linkType {
         case .wireless: break

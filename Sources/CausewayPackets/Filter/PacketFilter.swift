@@ -6,7 +6,7 @@ package struct FilterSettings: Sendable {
     package var netmask: UInt32?
     /// Resolves a host name to its addresses. By default no name resolves: a filter makes no look-ups.
     package var resolve: @Sendable (String) -> [InternetAddress] = { _ in [] }
-    /// The number of bytes to keep from a matching packet.
+    /// The maximum number of bytes to capture from a matching packet (snap length).
     package var snapLength: UInt32 = 262_144
     /// Whether the filter runs in the kernel, which provides direction and interface.
     package var isLive = false

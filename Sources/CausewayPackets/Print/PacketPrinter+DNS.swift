@@ -240,8 +240,8 @@ extension PacketPrinter {
         }
     }
 
-    /// Counts one character of a name. A name has at most 255 characters; a longer name is truncated, with a mark in
-    /// the output.
+    /// Counts one character of a printed name, and returns whether to print it. Only 255 characters of a name are
+    /// printed. After them, the output contains "<DOMAIN NAME TOO LONG>".
     private mutating func nameHasRoom(_ count: inout Int, _ isTooLong: inout Bool) -> Bool {
         count += 1
         if count > 255, !isTooLong {

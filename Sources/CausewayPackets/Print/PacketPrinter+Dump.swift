@@ -12,7 +12,7 @@ extension PacketPrinter {
         }
     }
 
-    /// Prints a payload that no printer supports.
+    /// Prints a payload with an unsupported protocol, as hexadecimal numbers and text.
     mutating func unknown(_ bytes: borrowing ByteView) {
         if bytes.count > 0 { hex(bytes, "\n\t", true) }
     }

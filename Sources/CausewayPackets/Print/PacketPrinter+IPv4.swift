@@ -18,7 +18,8 @@ extension PacketPrinter {
                 sum.add(UInt32(truncatingIfNeeded: half >> 32))
                 sum.add(UInt32(truncatingIfNeeded: half))
             }
-            // IPv4 has 16 bits for the length; a larger packet was merged by the network card.
+            // The length in an IPv4 pseudo header has 16 bits. A longer packet, which the network card has merged from
+            // several packets, is counted with the lower 16 bits of its length.
             sum.add(isIPv6 ? UInt32(truncatingIfNeeded: length) : UInt32(length & 0xFFFF))
             sum.add(number)
             return sum

@@ -1,6 +1,7 @@
 /// Prints values that occur in NFS calls and replies.
 extension PacketPrinter {
-    /// Prints a file handle's first 32 bytes. Only the server knows the format.
+    /// Prints a file handle's first 32 bytes in hexadecimal digits. The printer cannot decode them, because only the
+    /// server knows the handle's format.
     mutating func fileHandle(_ p: borrowing ByteView, _ offset: inout Int, _ isThird: Bool) throws(WireError) {
         var count = 32
         if isThird {

@@ -35,7 +35,7 @@ extension PacketPrinter {
                 destinationLow: destination.1, sourcePort: ports.source, destinationPort: ports.destination))
     }
 
-    /// Prints the first packet's header. Returns whether it looks like a QUIC packet.
+    /// Prints the header of the datagram's first QUIC packet. Returns whether the datagram looks like QUIC.
     private mutating func quicHeader(_ p: borrowing ByteView, _ length: Int) throws(WireError) -> Bool {
         guard let first = try? p.u8(0), first & QUICPacketPlace.fixedBit != 0 else { return false }
         guard first & QUICPacketPlace.longHeader != 0 else {

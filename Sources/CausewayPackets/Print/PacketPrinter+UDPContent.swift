@@ -1,6 +1,7 @@
 /// Prints the protocols over UDP.
 extension PacketPrinter {
-    /// Ports whose protocols are supported, as source or destination.
+    /// Ports by which the printer recognizes a protocol. A datagram may have such a port as its source port or as its
+    /// destination port.
     private enum Port {
         static let domain: UInt16 = 53
         static let bootServer: UInt16 = 67

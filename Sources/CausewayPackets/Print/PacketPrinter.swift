@@ -17,7 +17,7 @@ public struct PacketPrinter: Sendable {
         case clock, none, seconds, sincePrevious, date, sinceFirst
     }
 
-    /// The format of the packet bytes after the line.
+    /// The format in which a packet's bytes are printed after the packet's text.
     public enum Dump: Sendable {
         /// The byte format: hexadecimal numbers, text, or both. The cases that end in `WithLink` include the link-layer
         /// header.
@@ -36,7 +36,7 @@ public struct PacketPrinter: Sendable {
         public var time = TimeStyle.clock
         /// Whether to print the packet number.
         public var showsNumber = false
-        /// The format of the packet bytes after the line.
+        /// The format in which a packet's bytes are printed after the packet's text.
         public var dump = Dump.none
         /// Whether to print absolute TCP sequence numbers.
         public var absoluteSequence = false
@@ -81,7 +81,8 @@ public struct PacketPrinter: Sendable {
 
     var verbosity: Int { options.verbosity }
 
-    /// Returns the text for a packet: one line, or more with verbosity or a dump. Ends with a line break.
+    /// Returns a packet's text with a final line break. The text has one line. It can have more lines if the verbosity
+    /// is above 0, or if the packet's bytes are dumped.
     public mutating func line(_ packet: CapturedPacket, _ bytes: borrowing ByteView) -> [UInt8] {
         print(packet, bytes)
         return out.bytes

@@ -32,7 +32,7 @@ public struct PortSurvey: ~Copyable, Sendable {
 
     /// Scan limits.
     public struct Settings: Sendable {
-        /// Maximum rate in probes per second; `nil` and higher values mean 1,000,000.
+        /// Maximum rate in probes per second. `nil` and values above 1,000,000 mean 1,000,000.
         public var maximumPerSecond: Double?
         /// Maximum attempts for a port that does not answer. If its host has never answered, at most two attempts are
         /// made. An echo scan in which a host answered only a repeated probe makes all attempts, because packets may
@@ -84,7 +84,8 @@ public struct PortSurvey: ~Copyable, Sendable {
         pace = ScanPace(maximumPerSecond: settings.maximumPerSecond)
     }
 
-    /// The maximum number of probes in one scan, which stores nine bytes per probe. Scan more hosts in groups.
+    /// The maximum number of probes in one scan. The scan stores at least six bytes for each probe. To scan many hosts,
+    /// divide them into groups, and make one scan for each group.
     public static let maximumProbes = 1 << 22
 
     /// The probe count: hosts times ports.

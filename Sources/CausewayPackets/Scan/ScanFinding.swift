@@ -26,7 +26,7 @@ public struct ScanFinding: Hashable, Sendable {
         case unknown
     }
 
-    /// The observation that determined the state.
+    /// The observation from which a port's ``State`` follows.
     public enum Reason: UInt8, CaseIterable, Sendable {
         /// There is no result yet:
         ///
@@ -46,7 +46,8 @@ public struct ScanFinding: Hashable, Sendable {
         case noRoute, addressUnreachable, timeExceeded
         /// The host answered address resolution on the link: ARP for IPv4, neighbour discovery for IPv6.
         case arpResponse, neighbourResponse
-        /// A rule of this host prohibits the probe. It says nothing about the probed host.
+        /// A packet filter or a route on the scanning host prohibits the probe. This result says nothing about the
+        /// probed host.
         case localRule
 
         /// The reason's name in port scanner terms.
@@ -99,7 +100,7 @@ public struct ScanFinding: Hashable, Sendable {
 
     /// The port's state.
     public var state: State
-    /// The observation that determined the state.
+    /// The observation from which ``state`` follows.
     public var reason: Reason
 
     /// Creates the finding for an observation.

@@ -25,7 +25,9 @@ struct ScanPace: Sendable {
         allowance = min(16, max(1, rate / 100))
     }
 
-    /// Returns whether a probe may be sent at this time, in microseconds. If so, counts the probe as sent.
+    /// Returns whether a probe may be sent now. If so, counts the probe as sent.
+    ///
+    /// - Parameter now: The current time in microseconds.
     mutating func take(_ now: Int64) -> Bool {
         if now > last {
             // After a pause, allow a burst of at most five milliseconds. On a busy machine, the sender may not run more

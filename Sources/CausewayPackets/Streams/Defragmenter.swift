@@ -164,7 +164,8 @@ public struct Defragmenter: Sendable {
         return result.count <= largestDatagram ? result : nil
     }
 
-    /// Keeps an incomplete datagram. At the limit, the datagram replaces the oldest one.
+    /// Stores an incomplete datagram until its missing fragments arrive. If ``datagramLimit`` datagrams are stored
+    /// already, a new datagram replaces the oldest one.
     private mutating func keep(_ entry: Waiting, _ key: Key) {
         if waiting[key] == nil, waiting.count >= Self.datagramLimit,
             let oldest = waiting.min(by: { $0.value.since < $1.value.since })

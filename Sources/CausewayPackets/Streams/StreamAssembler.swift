@@ -97,7 +97,8 @@ public struct StreamAssembler: Sendable {
         }
     }
 
-    /// The index of the first piece with bytes at or after a place.
+    /// Returns the index of the first piece that has bytes at or after a sequence number. If there is no such piece,
+    /// returns the number of pieces.
     private func indexOfFirst(endingAfter place: UInt32) -> Int {
         var (low, high) = (0, pending.count)
         while low < high {

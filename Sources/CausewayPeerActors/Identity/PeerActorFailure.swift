@@ -30,7 +30,8 @@ public struct PeerActorFailure: DistributedActorSystemError, Hashable, Sendable 
         public static let invalidArguments = Code(.invalidArguments)
         /// The result cannot be encoded or decoded. The function has run.
         public static let invalidResult = Code(.invalidResult)
-        /// The call or its result exceeds the size limit.
+        /// A size limit was exceeded. For a call and its result, see ``PeerActorSystem/Options/messageByteLimit``; for
+        /// the number of published actors, see ``PeerActorSystem/Options/publishedLimit``.
         public static let tooLarge = Code(.tooLarge)
         /// Too many calls wait for the peer.
         public static let tooManyCalls = Code(.tooManyCalls)

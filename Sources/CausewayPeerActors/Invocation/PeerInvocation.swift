@@ -85,7 +85,7 @@ public struct PeerInvocationDecoder: DistributedTargetInvocationDecoder {
     /// Returns `nil`: the error's type is not needed.
     public mutating func decodeErrorType() throws -> (any Any.Type)? { nil }
 
-    /// Returns `nil`: the function determines the type.
+    /// Returns `nil`: the called function determines the result's type.
     public mutating func decodeReturnType() throws -> (any Any.Type)? { nil }
 }
 

@@ -5,9 +5,10 @@ internal import CausewaySystem
 
 /// Decides which of an actor's functions a peer may call.
 ///
-/// The Swift runtime parses a function's mangled name before it looks the function up, and does not check that the
-/// function belongs to the actor's type. This class checks both first: the compiler has recorded the name as a
-/// distributed function, and its demangled description shows that it is a direct member of the actor's type.
+/// A peer's call contains a function's mangled name. The Swift runtime parses this name before it looks the function
+/// up, and does not check that the function belongs to the actor's type. So this class checks the name before the
+/// runtime gets it. The compiler must have recorded the name as a distributed function, and the demangled name must
+/// show a direct member of the actor's type.
 final class TargetCheck: Sendable {
     /// Names of functions that peers may call, with the name of each function's type. Only functions of this program
     /// are added, so the dictionary is limited.

@@ -7,7 +7,7 @@ internal import Synchronization
 public enum PeerActorChange<Act: DistributedActor>: Sendable where Act.ID == PeerActorID {
     /// An actor was published, locally or by a peer.
     case appeared(Act)
-    /// An actor was withdrawn, ended, or its peer left.
+    /// The actor was withdrawn, the actor ended, or the actor's peer left.
     case disappeared(PeerActorID)
 }
 

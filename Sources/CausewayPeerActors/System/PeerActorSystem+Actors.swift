@@ -41,7 +41,7 @@ extension PeerActorSystem {
     /// Creates an encoder for a call. The Swift runtime calls this method.
     public func makeInvocationEncoder() -> PeerInvocationEncoder { PeerInvocationEncoder(self) }
 
-    /// Permits peers to call an actor, and returns its identity, for programs that send the identity in their own
+    /// Permits peers to call an actor. Returns the actor's identity, which the program can send to peers in its own
     /// messages.
     ///
     /// Actors that are passed as arguments or results of distributed functions are shared automatically.

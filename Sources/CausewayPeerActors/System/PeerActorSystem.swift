@@ -19,14 +19,16 @@ internal import CausewaySystem
 /// try system.receptionist.publish(Counter(actorSystem: system), under: "counter")
 /// ```
 ///
-/// Create the system directly after the session. The program still handles the session's events: it invites peers,
-/// accepts invitations, and gets all messages that do not belong to actors.
+/// Create the system as soon as the session exists. Actor messages that arrive before the system exists are passed to
+/// the program as ordinary messages. The program still handles the session's events: it invites peers, accepts
+/// invitations, and gets all messages that do not belong to actors.
 ///
 /// Peers can call distributed functions on an actor that was published with the ``receptionist``, shared with
 /// ``share(_:)``, or sent by reference: as an argument, a result, or part of one. They cannot call other functions or
 /// other actors.
 ///
-/// The system does not keep an actor alive, except while it is published. All methods and properties may be used from any task.
+/// The system does not keep an actor alive, except while the actor is published. All methods and properties may be used
+/// from any task.
 public final class PeerActorSystem: DistributedActorSystem, Sendable {
     /// A peer, and an actor's number at that peer.
     public typealias ActorID = PeerActorID

@@ -2,7 +2,7 @@
 /// device can dial this session, and prove that it received the data.
 package struct ConnectionData: Equatable, Sendable {
     package var entry: RosterEntry
-    /// 16 random bytes, valid for one peer ID.
+    /// 16 random bytes. The session accepts them only from the peer ID for which it created this data.
     package var token: [UInt8]
 
     package init(entry: RosterEntry, token: [UInt8]) { (self.entry, self.token) = (entry, token) }

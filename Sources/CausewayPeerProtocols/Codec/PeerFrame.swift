@@ -35,7 +35,8 @@ package struct PeerFrame: Equatable, Sendable {
         output += payload
     }
 
-    /// Returns the maximum payload size for a frame type in bytes. A larger length ends the link before the payload is read.
+    /// Returns the maximum payload size of a frame type, in bytes. If a frame's header announces a larger payload, the
+    /// link ends before the payload is read.
     static func maximumPayload(of type: UInt8) -> Int {
         switch PeerFrameType(rawValue: type) {
         case .hello: PeerLimits.hello

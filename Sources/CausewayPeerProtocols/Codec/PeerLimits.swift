@@ -64,7 +64,8 @@ package enum PeerTimes {
     /// How long a member may be silent before it is lost. By then, TCP has retransmitted a lost PING four times: 0.2,
     /// 0.6, 1.4 and 3 s after the PING (RFC 6298 §2).
     package static let lostAfter = Duration.milliseconds(9_500)
-    /// A timer that fires this late means that this process did not run in the meantime.
+    /// If a timer fires late by this duration or more, this process did not run for some time. The peer may have sent
+    /// data in that time.
     package static let lateAlarm = Duration.seconds(1)
     /// How long to try to replace a broken link: ``graceAfterFailure`` applies after a local error, ``graceAfterClose``
     /// after the peer closed the link.
@@ -91,7 +92,8 @@ package enum PeerTimes {
     /// How long a DTLS connection for unreliable messages may be idle before the dialler sends a probe, which keeps NAT
     /// mappings alive.
     package static let laneIdle = Duration.seconds(60)
-    /// The longest time limit: about a century. A program may give the maximum of `Duration`, to which no time can be added.
+    /// The longest timeout that a program can set: about a century. A program may pass the largest `Duration`. Without
+    /// this limit, the addition of the current time would overflow.
     package static let longestLimit = Duration.seconds(36_525 * 86_400)
 
     /// Limits a timeout that a program set to the range from zero to ``longestLimit``.

@@ -9,7 +9,7 @@ struct DatagramLane: Sendable {
         case down
         /// This side is opening a UDP port for the peer, or is connecting to the peer's port.
         case opening
-        /// The port was offered to the peer, which dials it.
+        /// The port was offered to the peer. This side waits for the peer to dial it.
         case offered
         /// - Parameter limit: The maximum datagram size in bytes.
         case ready(limit: Int)

@@ -49,7 +49,8 @@ package struct PeerAnnouncement: Equatable, Sendable {
         text.flatMap { $0.utf8.count <= digitCount ? DigitCoding.base64URL.decode($0.utf8) : nil }
     }
 
-    /// Returns the name, shortened between two characters if it is too long.
+    /// Returns a name with at most ``nameByteCount`` bytes. From a longer name, keeps only the first characters that
+    /// fit completely.
     private static func prefix(of name: String) -> String {
         guard name.utf8.count > nameByteCount else { return name }
         var short = ""

@@ -32,6 +32,7 @@ extension FixedWidthInteger {
 }
 
 extension Collection where Element == UInt8 {
-    /// The integer in network byte order. Only the last 8 bytes count.
+    /// The integer that the bytes represent in network byte order. If there are more than 8 bytes, all but the last 8
+    /// are ignored.
     var bigEndianInteger: UInt64 { reduce(0) { $0 << 8 | UInt64($1) } }
 }

@@ -1,4 +1,5 @@
-/// Identifies a session on the wire: 16 random bytes. Only invited peers and members learn it. A session gets a new handle when it is left.
+/// Identifies a session on the wire: 16 random bytes. Only members, invited peers, and peers with ``ConnectionData``
+/// for the session learn it. When the local peer leaves a session, the session gets a new handle.
 package struct SessionHandle: Hashable, Sendable {
     package static let byteCount = 16
     /// The value that a side sends before it has chosen a session.

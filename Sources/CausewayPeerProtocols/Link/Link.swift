@@ -54,7 +54,7 @@ struct LinkOutput: Sendable {
     private(set) var urgent: Deque<PeerFrame> = []
     /// Whether the network code was notified of output and has not taken all of it yet.
     var isAnnounced = false
-    /// The member's remaining output, while the link is leaving.
+    /// The member's remaining output. It is sent while the link is being closed.
     var farewell: MemberTraffic?
     /// The link's final frame, BYE.
     private var last: PeerFrame?

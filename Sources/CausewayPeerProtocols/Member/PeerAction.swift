@@ -60,7 +60,7 @@ package enum PeerAction: Sendable, Equatable {
     /// The stream was reset, or its member was lost. This is the stream's final event. The receiver of a stream that
     /// was reset then calls ``PeerMesh/releaseStream(_:at:)``.
     case streamFailed(ChannelID, PeerReason)
-    /// After a write was accepted only in part: the stream now accepts this number of bytes.
+    /// The stream has space again, after it had accepted only a part of a write. It now accepts this number of bytes.
     case streamSpace(ChannelID, Int)
 
     // Resources

@@ -1,5 +1,5 @@
-/// A session's tokens for ``ConnectionData``, by peer ID. Above the limit, the token with the oldest request is
-/// removed.
+/// A session's tokens for ``ConnectionData``, by peer ID. If there are more than ``limit`` tokens, the token whose
+/// latest request is the oldest is removed.
 struct ConnectionTokens: Sendable {
     static let limit = 4 * PeerLimits.members
 

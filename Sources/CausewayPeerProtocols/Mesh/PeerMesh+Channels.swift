@@ -155,7 +155,7 @@ extension PeerMesh {
     ///   - channel: The resource.
     ///   - bytes: The bytes at the requested offset.
     ///   - isLast: Whether the file ends after these bytes.
-    ///   - digest: The whole file's SHA-256 digest, if the driver has it; used with `isLast`.
+    ///   - digest: The whole file's SHA-256 digest, if the caller knows it. Needed only if `isLast` is `true`.
     ///   - now: The current time.
     package mutating func provide(
         _ channel: ChannelID, _ bytes: [UInt8], isLast: Bool, digest: [UInt8]? = nil, at now: Duration

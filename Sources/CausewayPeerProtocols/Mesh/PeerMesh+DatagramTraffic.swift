@@ -5,7 +5,8 @@ extension PeerMesh {
         guard let lane = self[member]?.datagrams, case .ready(let limit) = lane.phase, message.count < limit else {
             return nil
         }
-        // The network is not keeping up. Drop the message: in a queue, it would only arrive later.
+        // Too many bytes already wait to be sent, because the network is too slow. Drop the message: if it waited too,
+        // it would arrive late.
         guard lane.pendingByteCount + message.count < PeerLimits.unreliableMessage else { return .dropped }
         self[member]?.datagrams.report.sentCount += 1
         put([DatagramKind.message] + message, member, at: now)
@@ -46,7 +47,8 @@ extension PeerMesh {
         guard let lane = self[member]?.datagrams, lane.pendingByteCount < PeerLimits.unreliableMessage, let id = lane.id
         else { return }
         self[member]?.datagrams.pendingByteCount += 1
-        // Do not call put(_:_:at:): an answer must not make this side wait for an answer in turn.
+        // Do not call put(_:_:at:), because it makes this side expect a datagram from the peer. The peer sends none in
+        // reply to an answer.
         actions.append(.datagram(id, [DatagramKind.answer]))
     }
 

@@ -39,7 +39,8 @@ extension PeerMesh {
         else { return }
         guard let link = found.link, port != 0 else { return endLane(of: member, .lost, at: now) }
         self[member]?.datagrams.phase = .offered
-        // The dialler times out first and sends the reason, so wait twice as long here.
+        // Wait twice as long as the dialler. If the handshake fails, the dialler times out first, and sends the reason
+        // to this side.
         self[member]?.datagrams.deadline = now + PeerTimes.laneHandshake * 2
         send(DatagramNotice.offer(.init(port: port, token: found.datagrams.token)).frame, on: link, at: now)
     }

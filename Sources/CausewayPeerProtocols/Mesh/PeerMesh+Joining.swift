@@ -69,7 +69,9 @@ extension PeerMesh {
         judgeClaim(on: id, member, at: now)
     }
 
-    /// Asks the program about the peer's certificates once per member, or approves at once.
+    /// Asks the program to judge the peer's certificates, once per member. If ``SessionOptions/judges`` is `false`, or
+    /// the program has already accepted the peer, asks no question and sends `CERTIFIED` once both certificates were
+    /// exchanged.
     private mutating func judgeClaim(on id: LinkID, _ member: MemberID, at now: Duration) {
         guard sessions[member.session]?.options.judges == true, self[member]?.consent.judgement == nil else {
             return approveIfJudged(id, member, at: now)

@@ -21,7 +21,8 @@ extension PeerMesh {
         }
     }
 
-    /// Updates invitation and member after a link ended. The link was removed or is leaving.
+    /// Updates the invitation and the member of a link that has ended. The link was removed, or is being closed
+    /// (``LinkMachine/Phase/leaving(_:)``).
     mutating func linkGone(_ id: LinkID, _ link: Boxed<Link>, _ fate: LinkFate, _ reason: PeerReason, at now: Duration)
     {
         if let (invitation, pending) = invitations.removed(id) {

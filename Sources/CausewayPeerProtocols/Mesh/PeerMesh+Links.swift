@@ -18,9 +18,11 @@ extension PeerMesh {
         return id
     }
 
-    /// Returns the oldest link that this side may close, from the address with the most such links.
+    /// Returns an accepted link that can be closed to make space for a new one; `nil` if there is no candidate. Chooses
+    /// the address with the most candidates, and returns the oldest candidate from this address.
     ///
-    /// - Parameter leaving: Whether to choose among leaving links; otherwise among links without HELLO or invitation.
+    /// - Parameter leaving: If `true`, the candidates are links that are being closed already. Otherwise, they are
+    ///   links that have not begun to join a session and have no pending invitation.
     private func crowdedStranger(in leaving: Bool) -> LinkID? {
         var counts: [[UInt8]: (count: Int, oldest: LinkID)] = [:]
         for (id, link) in links where !link.isDialler {

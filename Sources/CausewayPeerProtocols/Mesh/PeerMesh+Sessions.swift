@@ -15,7 +15,8 @@ extension PeerMesh {
 
     private mutating func leave(_ session: SessionID, _ reason: PeerReason, at now: Duration) {
         guard let found = sessions[session] else { return }
-        // Each member gets this side's own BYE, so no `GONE` announces one member's end to another.
+        // Each member gets a BYE from this side. `isLeaving` prevents `GONE` frames, which would report each member as
+        // gone to the others: only this side leaves.
         sessions[session]?.isLeaving = true
         for peer in found.members.keys.sorted() { fail(MemberID(session, peer), reason, farewell: true, at: now) }
         sessions[session] = Session(handle: newHandle(), options: found.options, roster: RosterMachine(own: own.key))

@@ -45,7 +45,9 @@ extension PeerMesh {
         return pairings.proof(proof, isProven: link.consent.isPaired, at: now)
     }
 
-    /// Accepts or refuses a peer whose key is proven, by pairing and policy.
+    /// Accepts or refuses a peer that has proved its key. If a pairing secret applies to the peer, checks the peer's
+    /// proof of the secret. Otherwise applies the policy. A peer ID that is recorded with another key is always
+    /// refused.
     mutating func admit(_ hello: Hello, on id: LinkID, _ link: Boxed<Link>, at now: Duration) throws(PeerReason) {
         let key = hello.peer.key
         do throws(PeerReason) {

@@ -25,7 +25,7 @@ package struct PeerMesh: ~Copyable, Sendable {
     /// - Parameters:
     ///   - own: The local peer with its public key.
     ///   - configuration: Limits and properties.
-    ///   - random: The generator for handles, tokens and nonces; in programs the system's generator.
+    ///   - random: The generator for handles, tokens and nonces. The default is the system's generator.
     package init(
         own: PeerInfo, configuration: PeerConfiguration = PeerConfiguration(),
         random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()

@@ -19,7 +19,7 @@ struct Member: Sendable {
     enum Phase: Sendable {
         /// This side invited the peer.
         case inviting(Invitation)
-        /// A member announced the peer, or the program passed its connection data.
+        /// A member announced the peer, or the program passed the peer's connection data.
         case expected(Expectation)
         case joining
         case joined

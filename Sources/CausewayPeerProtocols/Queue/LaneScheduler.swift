@@ -17,7 +17,8 @@ struct LaneScheduler<Channel: Hashable & Sendable>: Sendable {
 
     /// Chooses the channel that sends next.
     ///
-    /// - Parameter size: Returns a channel's next frame size; `nil` if it has none, which removes the channel.
+    /// - Parameter size: Returns the size of a channel's next frame. If it returns `nil`, the channel has no frame, and
+    ///   is removed.
     mutating func next(size: (Channel) -> Int?) -> Channel? {
         while let channel = order.first {
             guard let needed = size(channel) else {

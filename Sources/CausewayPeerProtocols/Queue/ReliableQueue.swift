@@ -67,7 +67,8 @@ struct ReliableQueue: Sendable {
         schedule.owe(frames: 1, bytes: byteCount, at: now)
     }
 
-    /// Counts a frame with message bytes. Returns whether the peer respects its limit.
+    /// Counts a frame with message bytes. Returns `false` if the peer has sent more message bytes than this side has
+    /// permitted.
     mutating func messageBytesArrived(_ count: Int) -> Bool { credit.arrived(count) }
 
     /// Counts a complete message, which the program now holds.

@@ -109,7 +109,7 @@ struct ResourceReceive: Sendable {
 
     init(_ offer: ResourceOffer) { self.offer = offer }
 
-    /// Returns a `GET` payload to start at `offset`.
+    /// Returns a `GET` payload that requests the resource's bytes from `offset` on.
     mutating func fetch(from offset: UInt64) -> PeerFields {
         (state, heldOffset) = (.receiving, nil)
         (position, consumedCount) = (offset, offset)

@@ -52,7 +52,8 @@ struct RosterMachine: Sendable {
             ? .dial : .wait(until: now + PeerTimes.largerDials)
     }
 
-    /// Counts an attempt, unless there were too many.
+    /// Counts an attempt to connect, and returns `true`. If ``attemptLimit`` attempts began within
+    /// ``PeerTimes/joining``, counts nothing and returns `false`.
     private mutating func mayAttempt(at now: Duration) -> Bool {
         attempts.removeAll { $0 + PeerTimes.joining <= now }
         guard attempts.count < Self.attemptLimit else { return false }
@@ -67,7 +68,8 @@ struct RosterMachine: Sendable {
 
     mutating func forget(_ peer: PeerKey) { expected[peer] = nil }
 
-    /// Records that the peer left on its own, so that late announcements do not bring it back.
+    /// Records that the peer left the session by its own decision. Late announcements with the same session handle are
+    /// then refused.
     mutating func left(_ peer: PeerKey, _ handle: SessionHandle) {
         expected[peer] = nil
         if gone.count >= Self.goneLimit { gone.removeAll() }

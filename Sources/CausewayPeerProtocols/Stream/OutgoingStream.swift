@@ -28,7 +28,8 @@ struct OutgoingStream: Sendable {
     /// Whether the program ended the stream and all its bytes were sent, so that the end can be sent.
     var isDrained: Bool { isEnding && buffered == 0 }
 
-    /// The next frame's content size, within the peer's limit.
+    /// The content size of the next frame, limited by the number of bytes that the peer accepts; `nil` if no frame can
+    /// be sent now.
     var nextSize: Int? {
         let room = limit > sent ? Int(clamping: limit - sent) : 0
         let size = min(buffered, room, PeerLimits.framePayload)
@@ -48,7 +49,7 @@ struct OutgoingStream: Sendable {
         return bytes
     }
 
-    /// Raises the limit. A lower one is ignored.
+    /// Sets the total number of stream bytes that the peer accepts. A number below the current one is ignored.
     mutating func limitArrived(_ value: UInt64) { limit = max(limit, value) }
 
     /// Returns the space to report after a partial write, once half the buffer is free.

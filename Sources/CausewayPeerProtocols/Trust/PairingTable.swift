@@ -81,7 +81,7 @@ struct PairingTable: Sendable {
     mutating func judge(_ code: [UInt8], _ proof: Proof, at now: Duration) -> Verdict {
         guard let secret = secret(for: proof.prover, at: now) else { return .unconcerned }
         let isExpected = expectation(of: proof.prover, at: now) != nil
-        // While a text is shown, other peers join without a proof.
+        // The displayed secret is optional. For a peer that sends no proof of it, the policy decides.
         if code.isEmpty, !isExpected { return .unconcerned }
         guard PeerDigest.areEqual(code, proof.code(secret)) else { return .refused }
         if !isExpected { offer?.holder = proof.prover }

@@ -81,7 +81,7 @@ package struct PairingText: Hashable, Sendable {
         let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0D).contains(byte) }
         let trimmed = Array(text.utf8.drop(while: isSpace).reversed().drop(while: isSpace).reversed())
         guard trimmed.count <= Self.byteCount else { throw .content }
-        // Uppercase ASCII letters only; other characters are refused below.
+        // Convert only ASCII letters to upper case. Invalid characters are refused below.
         let bytes = trimmed.map { (0x61...0x7A).contains($0) ? $0 - 0x20 : $0 }
         guard bytes.starts(with: Self.scheme.utf8) else { throw .foreign }
         let parts = bytes.dropFirst(Self.scheme.utf8.count)

@@ -27,7 +27,7 @@ final class FileTransfers: Sendable {
         weak var port: GroupPort?
     }
 
-    /// The group's event port, to which this object has a weak reference.
+    /// Delivers the group's events to the program. This object keeps only a weak reference to it.
     var port: GroupPort? {
         get { owner.withLock { $0.port } }
         set { owner.withLock { $0.port = newValue } }

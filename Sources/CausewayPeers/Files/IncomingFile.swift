@@ -6,7 +6,7 @@ internal import Foundation
 final class IncomingFile: Sendable {
     private struct State {
         var handle: FileHandle?
-        /// The number of bytes left by an earlier transfer.
+        /// The number of bytes that the file already had from an earlier transfer when this transfer began.
         var offset: UInt64 = 0
         /// Bytes that wait for the disk, and their offset in the file. They are kept in one array: the resource's
         /// flow-control window limits the number of bytes, but not the number of pieces in which they arrive.

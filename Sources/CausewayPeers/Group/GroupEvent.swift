@@ -21,7 +21,7 @@ package enum GroupEvent: Sendable {
     case datagramLane(PeerIdentity, PeerDatagramLane)
     /// A member's key is recorded as paired.
     case paired(PeerIdentity)
-    /// A member's key could not be written.
+    /// A member's key could not be written to the disk.
     case unsaved(PeerIdentity, PeerFailure)
     /// A peer with a proven key is not accepted.
     case refused(PeerIdentity, PeerFailure)
@@ -49,7 +49,7 @@ package enum PeerVerification: Sendable {
     case failed
 }
 
-/// A received file. It is removed when this object is released.
+/// A received file. The file and its directory are removed when this object is released.
 package final class ReceivedFile: Sendable {
     package let url: URL
 
@@ -60,7 +60,7 @@ package final class ReceivedFile: Sendable {
     deinit { try? FileManager.default.removeItem(at: url.deletingLastPathComponent()) }
 }
 
-/// Asks whether a certificate is accepted. The first answer counts.
+/// Asks the program whether a peer's certificate is accepted. Only the program's first answer has an effect.
 package final class CertificateQuestion: Sendable {
     private let reply: @Sendable (Bool) -> Void
 

@@ -30,7 +30,8 @@ extension GroupPort {
         }
     }
 
-    /// Writes a recorded key. The program is notified of a pairing after the key is on the disk.
+    /// Writes a member's key, which `PeerMesh` has recorded, to the disk. Then notifies the program of a pairing, or of
+    /// a failure to write the key.
     private func pinned(_ member: MemberID, _ entry: PinEntry, _ node: PeerNode) {
         let peer = peer(member)
         node.pins.save(entry) { [weak self] failure in

@@ -10,7 +10,8 @@ final class GroupPort: Sendable {
     private struct Members {
         /// The members as reported to the program. The value changes on the group's queue, before the handler runs.
         var connected: [PeerIdentity] = []
-        /// Counts how often the program left the group. Events posted before it left are dropped, except departures.
+        /// The number of times that the program has left the group. An event is dropped if this number has changed
+        /// since the event was posted. Departures of members are never dropped.
         var life = 0
         /// The number of calls of ``beginLeaving()`` that ``left()`` has not followed yet. Until then, posted events
         /// are from before the program left. They are dropped, except departures.
@@ -118,7 +119,8 @@ final class GroupPort: Sendable {
 
     func sign(_ link: LinkID, _ message: [UInt8], _ node: PeerNode) {
         let settings = settings
-        // Do not sign on this thread, which performs the other actions of the node. `PeerMesh` waits for the result.
+        // Do not sign within this call: its thread also performs the node's other actions, which would have to wait.
+        // `PeerMesh` gets the signature later, from the call of `certify`.
         node.queue.async {
             let chain = settings.identity.map { CertificateProof.chain($0, settings.issuers) } ?? []
             let proof = settings.identity.map { CertificateProof.sign(message, with: $0) } ?? []

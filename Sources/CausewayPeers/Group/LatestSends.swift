@@ -24,7 +24,7 @@ struct LatestSends: Sendable {
     /// included.
     private var sends: [Slot: [UInt64]] = [:]
 
-    /// Records a new send. The caller must end it.
+    /// Records a new send. The caller must call ``end(_:)`` with the result when the send has ended.
     mutating func begin(_ key: String, to member: MemberID) -> Turn {
         let slot = Slot(key: key, member: member)
         lastNumber += 1
@@ -34,7 +34,8 @@ struct LatestSends: Sendable {
 
     func isNewest(_ turn: Turn) -> Bool { sends[turn.slot]?.last == turn.number }
 
-    /// Records that the newest send's message is queued. It replaces the messages of older sends that still wait.
+    /// Records that the newest send's message is queued. Older sends that still wait for space in the queue then send
+    /// nothing.
     mutating func queued(_ turn: Turn) { sends[turn.slot]?.removeAll { $0 < turn.number } }
 
     mutating func end(_ turn: Turn) {

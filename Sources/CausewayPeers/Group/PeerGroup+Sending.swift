@@ -84,8 +84,8 @@ extension PeerGroup {
 
     /// Opens a byte stream to a peer.
     ///
-    /// - Throws: `notConnected`; `invalid` for a name over 255 bytes; `excess` if 256 streams to the peer are open, or
-    ///   have ended but are not closed by the peer.
+    /// - Throws: `notConnected`; `invalid` for a name over 255 bytes; `excess` if there are already 256 streams to the
+    ///   peer. A stream that has ended counts until the peer has closed it.
     package func openStream(_ name: String, to peer: PeerIdentity) throws(PeerFailure) -> PeerOutputStream {
         let member = member(peer)
         guard name.utf8.count <= PeerLimits.name else {
@@ -120,7 +120,8 @@ extension PeerGroup {
 }
 
 extension PeerFailure {
-    /// Converts a send result; `nil` for a queued message, and for an unreliable message that was dropped.
+    /// Converts a send result to a failure. The result is `nil` if the message was queued, or if it was unreliable and
+    /// was dropped.
     fileprivate init?(_ result: SendResult) {
         switch result {
         case .queued, .dropped: return nil

@@ -38,7 +38,7 @@ package final class PeerOutputStream: Sendable {
     /// Sets a handler that runs on the group's queue when space is available again, and when the stream failed.
     package func onChange(_ handler: @escaping @Sendable (PeerFailure?) -> Void) { state.onChange(handler) }
 
-    /// Ends the stream after the accepted bytes.
+    /// Accepts no more bytes, and ends the stream when all bytes that ``write(_:)`` accepted are sent.
     package func close() {
         let channel = state.channel
         node.apply { core, now in core.mesh.endStream(channel, at: now) }
@@ -90,7 +90,8 @@ package final class PeerInputStream: Sendable {
     package func close() {
         let state = state
         node.apply { core, now in
-            // Release the stream only once: later, the sender may use its number for another stream.
+            // Release the stream only once. After the release, the sender may use the stream's number for another
+            // stream, which a second release would end.
             if state.closeReceiving() { core.releaseStream(state.channel, at: now) }
         }
     }

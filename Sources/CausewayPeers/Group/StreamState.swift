@@ -8,8 +8,8 @@ final class StreamState: Sendable {
     fileprivate struct State {
         var handler: (@Sendable (PeerInputStream.Event) -> Void)?
         var changed: (@Sendable (PeerFailure?) -> Void)?
-        /// Bytes that the handler has not got. The stream's window limits the number of bytes, but not the number of
-        /// pieces in which they arrive: each piece could have one byte.
+        /// Bytes that the handler has not got. They are kept in one piece: the stream's window limits the number of
+        /// bytes, but the sender could send each byte in a separate piece.
         var waiting = Data()
         /// The final event, until the handler gets it.
         var end: PeerInputStream.Event?

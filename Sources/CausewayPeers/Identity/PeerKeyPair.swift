@@ -86,7 +86,7 @@ extension PeerKeyPair {
 /// An incremental SHA-256 digest.
 struct RunningDigest {
     private let digest = LibrarySHA256()
-    /// The number of bytes so far.
+    /// The number of bytes added to the digest so far.
     private(set) var byteCount: UInt64 = 0
 
     mutating func update(_ bytes: some Collection<UInt8> & ContiguousBytes) {

@@ -3,7 +3,7 @@ internal import CausewayPeerProtocols
 internal import Dispatch
 
 extension DatagramPort {
-    /// Listens for the peer on any port.
+    /// Listens on a free local port for the peer's connection.
     func listen(_ parameters: NWParameters) {
         guard let listener = try? NWListener(using: parameters) else { return tellLater(.ended(.unsupported)) }
         listener.newConnectionHandler = { [weak self] connection in
@@ -22,8 +22,8 @@ extension DatagramPort {
         listener.start(queue: queue)
     }
 
-    /// Begins a handshake. At the maximum number, drops the oldest handshake that is not from the member's host. If all
-    /// are from that host, drops the oldest of them.
+    /// Begins a handshake. If ``handshakeLimit`` handshakes are in progress, cancels the oldest handshake with a host
+    /// other than the member's host. If all are with the member's host, cancels the oldest of them.
     func add(_ connection: NWConnection) {
         let (isOpen, victim) = state.withLock { state -> (Bool, NWConnection?) in
             guard !state.isClosed, state.chosen == nil else { return (false, nil) }

@@ -16,7 +16,8 @@ final class DatagramPort: Sendable {
         case received([UInt8])
         /// A datagram with this number of bytes was sent or dropped.
         case sent(Int)
-        /// A host without the key was refused.
+        /// A handshake at the listener failed, for example because the remote host does not have the DTLS connection's
+        /// key.
         case refused(PeerReason)
         case ended(PeerReason)
     }

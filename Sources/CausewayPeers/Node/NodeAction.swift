@@ -13,7 +13,7 @@ enum NodeAction: Sendable {
     case write(PeerLink, [UInt8])
     /// Request the link's next block of bytes.
     case read(PeerLink)
-    /// End the link after the written bytes.
+    /// Send the bytes that are already written to the link, then end the link.
     case end(PeerLink)
     case cancel(PeerLink)
 

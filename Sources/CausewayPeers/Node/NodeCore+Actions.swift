@@ -78,8 +78,8 @@ extension NodeCore: SequencedState {
         request(.invited(advertisement, id, PeerIdentity(info), context.map { Data($0) }))
     }
 
-    /// Late, early and duplicate timers are harmless, so timers are only added for earlier deadlines and never
-    /// cancelled.
+    /// Sets a timer for the deadline of `PeerMesh`, unless a timer is already set for this time or an earlier one.
+    /// Timers are never cancelled, because late, early and duplicate timers are harmless.
     private mutating func arm() {
         guard let deadline = mesh.deadline else { return }
         if let armed = service.armedFor, armed <= deadline { return }

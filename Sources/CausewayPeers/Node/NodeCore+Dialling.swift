@@ -14,7 +14,7 @@ extension NodeCore {
         dials.add(id, PeerRace(dial: dial, candidates: [], pauses: pauses), own: mesh.own.key, at: now)
     }
 
-    /// Starts the dials that may start now.
+    /// Starts the dials that do not have to wait any longer, and requests a later check for the others.
     mutating func startDials(at now: Duration) {
         while let id = dials.nextToStart(at: now) { request(.beginRound(id)) }
         if let time = dials.timeToLook(at: now) { request(.checkDials(time)) }

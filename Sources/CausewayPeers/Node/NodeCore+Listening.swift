@@ -26,7 +26,7 @@ extension NodeCore {
         return waiting
     }
 
-    /// Runs work as soon as the port is known.
+    /// Opens the listener, and runs `work` when the listener has a port or could not be opened.
     mutating func whenListening(_ now: Duration, _ work: @escaping Waiting) {
         listen()
         if service.phase == .settled { return work(&self, now) }
@@ -79,8 +79,7 @@ enum LocalAddresses {
             return IPv6Address(text).map { [UInt8]($0.rawValue) }
         }
         let others = all.filter { $0.first != 127 && $0 != [UInt8](IPv6Address.loopback.rawValue) }
-        // Link-local addresses go to the end of the list, because only the first addresses are used on hosts with many
-        // interfaces.
+        // Put link-local addresses at the end of the list, because only the first eight addresses are returned.
         let isLocal = { (address: [UInt8]) in address.count == 16 && address[0] == 0xFE && address[1] & 0xC0 == 0x80 }
         let usable = others.isEmpty ? all : others
         return Array((usable.filter { !isLocal($0) } + usable.filter(isLocal)).prefix(8))

@@ -2,7 +2,7 @@ internal import Causeway
 internal import CausewayPeerProtocols
 internal import Dispatch
 
-/// This host's networks, with or without a router.
+/// The networks to which this host is connected, even if none of them has a router.
 struct LocalNetwork: Equatable, Sendable {
     /// The path to any destination. It is unsatisfied if there is no router.
     let path: NWPath
@@ -28,8 +28,8 @@ struct LocalNetwork: Equatable, Sendable {
         IPv6Address(String(text.prefix { $0 != "%" && $0 != "/" }))?.isLinkLocal ?? false
     }
 
-    /// Whether the change may break links, or make new links possible. While the path is satisfied, interfaces outside
-    /// the path do not count, for example interfaces of containers.
+    /// Whether the difference from the old networks may break links, or make new links possible. While the path is
+    /// satisfied, interfaces outside the path do not count, for example interfaces of containers.
     func hasMoved(from old: LocalNetwork) -> Bool {
         path != old.path || (path.status != .satisfied && links != old.links)
     }

@@ -63,8 +63,9 @@ package final class PeerAdvertisement: Sendable {
 
         private struct State {
             var handler: (@Sendable (AdvertiserEvent) -> Void)?
-            /// Invitations not yet passed to the program. An invitation that ends before that is removed, so the limit
-            /// of `PeerMesh` also limits this list, even if the program blocks the queue.
+            /// Invitations not yet passed to the program. If an invitation ends while it is in this list, it is
+            /// removed. So the limit of `PeerMesh` on unanswered invitations also limits this list, even if the program
+            /// blocks the queue.
             var waiting: [Question] = []
             var isAsking = false
         }

@@ -35,7 +35,7 @@ extension PeerNode {
 package final class PeerBrowse: Sendable {
     private struct State {
         var handler: (@Sendable (BrowserEvent) -> Void)?
-        /// The latest report of each peer.
+        /// For each found peer, the announcement that was last reported to the program.
         var told: [PeerIdentity: PeerAnnouncement] = [:]
         var choice = InstanceChoice<NWEndpoint>()
     }
@@ -79,7 +79,8 @@ package final class PeerBrowse: Sendable {
 
     private func post(_ event: BrowserEvent) { state.withLock { $0.handler }?(event) }
 
-    /// Returns the announcement of a peer that can be invited.
+    /// Returns the peer's announcement from a browse result. Returns `nil` if the result is not a peer, or if the peer
+    /// cannot be invited.
     private func announcement(_ result: NWBrowser.Result) -> PeerAnnouncement? {
         // Leave out peers with the local peer's ID, which includes the local peer: they cannot be invited.
         guard case .bonjour(let record) = result.metadata, let announcement = PeerAnnouncement(record),
@@ -123,12 +124,12 @@ struct InstanceChoice<Key: Hashable & Sendable>: Sendable {
 
     private var shown: Set<Key> = []
 
-    /// Returns the values of the instances to show.
+    /// Returns the values of the instances to show, by the instances' keys.
     ///
     /// - Parameters:
     ///   - found: All instances.
-    ///   - key: Returns an instance's key.
-    ///   - value: Returns an instance's value; `nil` if the instance is not a peer.
+    ///   - key: Returns the key that identifies an instance.
+    ///   - value: Returns the value to show for an instance; `nil` if the instance is not a peer.
     mutating func update<Instance, Value>(
         _ found: some Collection<Instance>, key: (Instance) -> Key, value: (Instance) -> Value?
     ) -> [Key: Value] {

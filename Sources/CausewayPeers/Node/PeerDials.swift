@@ -17,8 +17,8 @@ struct PeerRace: Sendable {
     private(set) var running: [PeerLink] = []
     /// The delays after which all candidates are tried again.
     private(set) var pauses: [Duration] = []
-    /// The number of started candidates. A candidate's timer starts the next candidate only if no other candidate has
-    /// started since.
+    /// The number of candidates started so far. When a candidate's timer fires, the next candidate is started only if
+    /// this number is the same as when the timer was set.
     private(set) var startCount = 0
     /// The number of candidates that ``takeCandidate()`` has returned and that have no link yet.
     private(set) var linklessCount = 0
@@ -73,7 +73,7 @@ struct PeerDials: Sendable {
     private var races: [LinkID: PeerRace] = [:]
     private var waiting: [Place] = []
     private var started: [LinkID: Duration] = [:]
-    /// When the newest dials were added, the oldest first.
+    /// The times at which the newest dials were added, in ascending order.
     private var recent: [Duration] = []
     private var lastArrival: Duration?
     /// Whether a call to ``nextToStart(at:)`` is scheduled.

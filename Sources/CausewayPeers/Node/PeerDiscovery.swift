@@ -4,8 +4,8 @@ internal import Dispatch
 
 /// Discovery beyond the public interface of Network. On Apple systems, `service(_:)` returns its argument and `reconfirm(_:)` does nothing.
 enum PeerDiscovery {
-    /// Marks a service as unique, so that it is not probed. Its name is a key's digest, and probes would take 0.75 s
-    /// (RFC 6762 §8.1).
+    /// Declares that no other service has this name, so that the name is announced without probes. The name is unique
+    /// because it is a key's digest. Probes would take 0.75 s (RFC 6762 §8.1).
     static func service(_ service: NWListener.Service) -> NWListener.Service {
         var unique = service
         unique.isKnownUnique = true

@@ -12,7 +12,8 @@ final class PeerLink: Sendable {
         /// The handshake is complete. The remote endpoint is `nil` if it is not known.
         case opened(LinkFacts, remote: NWEndpoint?)
         case received([UInt8])
-        /// The transport accepted this number of bytes. Less than 32 KiB at the end may remain unreported.
+        /// The transport accepted this number of bytes since the previous report. Each report covers at least 32 KiB,
+        /// so the last bytes that were written may remain unreported.
         case sent(Int)
         /// The other side sent all of its bytes. No `received` follows.
         case ended
@@ -123,7 +124,8 @@ final class PeerLink: Sendable {
             })
     }
 
-    /// Ends the link. A graceful end comes after the written bytes. No event follows except `closed`.
+    /// Ends the link. If `abruptly` is `false`, the written bytes are sent first. Other events may precede `closed`,
+    /// but none follows it.
     func close(abruptly: Bool) {
         if abruptly { return connection.forceCancel() }
         connection.send(

@@ -44,7 +44,7 @@ extension PeerNode {
         }
     }
 
-    /// Checks after `time` whether another dial may start.
+    /// After `time`, checks again whether a waiting dial can be started.
     func checkDials(after time: Duration) {
         queue.call(after: time + .milliseconds(1)) { [weak self] in
             self?.apply { core, _ in core.dials.isAwaited = false }

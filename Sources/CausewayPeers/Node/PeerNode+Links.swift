@@ -3,7 +3,8 @@ internal import Dispatch
 
 extension PeerNode {
     private static let handshakeTime = Duration.seconds(5)
-    /// The time limit for a closed link's last bytes.
+    /// How long a link that is being closed may take to send its remaining bytes. After this time, the link is ended
+    /// abruptly.
     private static let closingTime = Duration.seconds(2)
 
     /// A link keeps the node alive until it is closed, so that a released group's last bytes are sent.
@@ -23,7 +24,8 @@ extension PeerNode {
     func begin(_ link: PeerLink) {
         link.start()
         queue.call(after: Self.handshakeTime) { [weak self, weak link] in
-            // A reference that only this timer holds must not be released under the lock.
+            // Hold strong references to the node and the link until `apply` has returned. Otherwise the last reference
+            // to one of them could be released inside `apply`, under the lock.
             guard let self, let link else { return }
             apply { core, _ in
                 if core.endHandshake(link) { core.request(.cancel(link)) }
@@ -31,7 +33,7 @@ extension PeerNode {
         }
     }
 
-    /// Ends a link after the written bytes.
+    /// Ends a link when its written bytes are sent, or after ``closingTime``.
     func end(_ link: PeerLink) {
         link.close(abruptly: false)
         queue.call(after: Self.closingTime) { link.close(abruptly: true) }

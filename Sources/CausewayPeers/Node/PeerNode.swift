@@ -5,8 +5,8 @@ internal import Dispatch
 
 /// One local peer on the network: its listener, its advertisements, its browsers, and its groups.
 ///
-/// All methods may be called from any thread. Every event and call is a transition of the state under the lock. The
-/// actions that it requests, such as writes and the delivery of events, are performed in the order of the transitions,
+/// All methods may be called from any thread. Every event and every call changes the state under the lock. A change can
+/// request actions, such as writes and the delivery of events. The actions are performed in the order of the changes,
 /// by one thread at a time, without the lock. Program code runs on the queue of a group, an advertisement or a browser.
 package final class PeerNode: Sendable {
     package let local: LocalPeer
@@ -58,7 +58,7 @@ package final class PeerNode: Sendable {
         weak let node: PeerNode?
     }
 
-    /// Returns a local peer's node: the same node while that node is alive.
+    /// Returns a local peer's existing node. If there is none, or if it was released, creates a node.
     package static func shared(for local: LocalPeer) -> PeerNode {
         living.withLock { living in
             if let node = living[local.peer]?.node { return node }
@@ -74,8 +74,9 @@ package final class PeerNode: Sendable {
 
     /// Changes the state and takes the actions of `PeerMesh`, then performs the requested actions.
     ///
-    /// If another thread performs actions, or if an action called this function, the requested actions are performed in
-    /// order after the return. So a caller may rely on the result and on the state, but not on the actions.
+    /// If another thread performs actions, or if an action called this method, the requested actions are performed
+    /// later, in order, and possibly after this method has returned. So a caller may rely on the result and on the
+    /// state, but not on the actions.
     @discardableResult
     func apply<Result: Sendable>(_ change: (inout NodeCore, Duration) -> Result) -> Result {
         core.change(
@@ -112,7 +113,7 @@ package final class PeerNode: Sendable {
 
     /// Makes new DTLS connections for unreliable messages dial another endpoint. Only tests call this method.
     package func detourDatagrams(_ detour: (@Sendable (NWEndpoint) -> NWEndpoint)?) {
-        // The old closure is released after the lock is free.
+        // Release the old closure only after the lock is free, because its release may also release other objects.
         let old = withCore { core in
             defer { core.datagrams.detour = detour }
             return core.datagrams.detour

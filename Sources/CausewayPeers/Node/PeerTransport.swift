@@ -15,8 +15,8 @@ enum PeerTransport {
     ///
     /// - Parameters:
     ///   - queue: The queue for certificate checks.
-    ///   - accepts: Whether the other side may have this key (SubjectPublicKeyInfo). The handshake proves possession of the key; names and
-    ///     dates in certificates do not matter.
+    ///   - accepts: Returns whether a peer with this public key (SubjectPublicKeyInfo) is accepted. The handshake
+    ///     proves that the peer has the private key; names and dates in certificates do not matter.
     static func parameters(
         _ local: LocalPeer, queue: DispatchQueue, accepts: @escaping @Sendable ([UInt8]) -> Bool
     ) -> NWParameters {

@@ -22,7 +22,7 @@ final class EventBuffer: Sendable {
         /// released outside the lock.
         var entries: [Entry?] = []
         var first = 0
-        /// The number of discovery events in `entries`, and the number above which they are merged.
+        /// The number of discovery events in `entries`. If it exceeds `mergeLimit`, these events are merged.
         var discoveryCount = 0
         var mergeLimit = EventBuffer.discoveryLimit
         /// The suspended consumers, the oldest first.

@@ -42,7 +42,7 @@ public enum PeerEvent: Sendable {
 
 /// A peer's invitation.
 ///
-/// The first answer counts. If it is released without an answer, the invitation times out at the inviter.
+/// Only the first answer has an effect. If the program does not answer, the invitation times out at the inviter.
 public struct PeerInvite: Sendable {
     /// The inviter. Its key is proven; its name is not.
     public let peer: PeerIdentity

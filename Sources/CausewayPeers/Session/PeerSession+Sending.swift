@@ -72,9 +72,10 @@ extension PeerSession {
 
     /// Sends a file to a member, which gets ``PeerEvent/receiving(_:from:)`` and then ``PeerEvent/file(_:from:)``.
     ///
-    /// The transfer begins at once and continues after a link was replaced. The result is a sequence of progress values; it ends when the
-    /// receiver has stored the whole file, and throws ``PeerFailure`` if the transfer failed, for example with `cancelled`, with `file`, or
-    /// with `excess` if 64 files to the member are open.
+    /// The transfer begins at once and continues after a link was replaced. The result is a sequence of progress
+    /// values. The sequence ends when the receiver has stored the whole file. It throws ``PeerFailure`` if the transfer
+    /// failed, for example with `cancelled`, with `file`, or with `excess` if 64 other transfers to the member have not
+    /// ended.
     ///
     /// Cancellation: a task that stops iterating cancels the transfer on both sides.
     ///
@@ -82,8 +83,8 @@ extension PeerSession {
     ///   - file: The file's URL.
     ///   - name: The file name for the receiver; `nil` for the URL's last path component.
     ///   - peer: A member.
-    ///   - hasDigest: Whether the receiver compares the whole file's SHA-256 digest. The receiver always does this if
-    ///     it already had part of the file.
+    ///   - hasDigest: Whether the receiver compares the SHA-256 digest of the received file with the sender's digest.
+    ///     The receiver always does this if it already had part of the file.
     public func send(
         file: URL, named name: String? = nil, to peer: PeerIdentity, hasDigest: Bool = false
     ) -> PeerFileProgress {

@@ -8,7 +8,8 @@ extension PeerSession {
         case message(Data, PeerIdentity)
     }
 
-    /// Receives events. If it returns `true` for a message, the program does not receive the message.
+    /// A function that receives events before the program does. If the function returns `true` for a message, the
+    /// program does not receive the message.
     package typealias Tap = @Sendable (TapEvent) -> Bool
 
     /// Sets the tap, which is called on the session's queue, in order, and must not block. `nil` removes it.

@@ -3,7 +3,8 @@ public import Foundation
 
 /// A session with nearby peers: finds them, invites them, and exchanges messages, streams and files with members.
 ///
-/// All traffic is encrypted with TLS 1.3, and both sides prove their keys. A broken link is replaced without loss within ten seconds.
+/// All traffic is encrypted, with TLS 1.3 or, for messages over UDP, with DTLS 1.2. Both sides prove their keys. If a
+/// link breaks, the session tries for up to ten seconds to replace it. If this succeeds, no reliable message is lost.
 /// Members connect to each other without a server: a session with `n` members has a link for each pair.
 ///
 /// ```swift
@@ -18,9 +19,10 @@ public import Foundation
 /// }
 /// ```
 ///
-/// All methods may be called from any task. A released session leaves.
+/// All methods may be called from any task. When the session object is released, the local peer leaves the session.
 ///
-/// Apple's counterpart is a session layer that programs write over `Network`; `MCSession` in MultipeerConnectivity is deprecated.
+/// Apple's counterpart is a session layer that programs write over `Network`; `MCSession` in MultipeerConnectivity is
+/// deprecated.
 public final class PeerSession: Sendable {
     /// A session's optional functions.
     public struct Options: Sendable {

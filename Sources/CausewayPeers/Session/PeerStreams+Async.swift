@@ -70,7 +70,7 @@ public final class PeerWriter: Sendable {
         }
     }
 
-    /// Ends the stream after the written bytes. A write that waits in another task throws.
+    /// Ends the stream when all written bytes are sent. A write that waits in another task throws.
     public func finish() {
         stream.close()
         signal.raise()

@@ -1,5 +1,5 @@
-/// The actions that wait until sockets are closed. The program is thereby notified that a listener or group has ended
-/// only when the port is free again.
+/// Actions that must wait until sockets are closed. One of them notifies the program that a listener or group has
+/// ended. Because this action waits, the program can bind the port again when it is notified.
 struct ActionsAfterClose<Element: Sendable>: Sendable {
     private var waiting: [Element] = []
     /// The number of requested closings that have not been completed.

@@ -53,8 +53,8 @@ package struct ConnectionLifecycle: Sendable {
         return [.report(.preparing), .establish]
     }
 
-    /// Starts a connection that needs no connection attempt: an accepted connection or a datagram peer. Call
-    /// ``established()`` when the program has finished its set-up and the handshakes are complete.
+    /// Starts a connection that is already connected: an accepted connection or a datagram peer. Call ``established()``
+    /// when its handshakes are complete.
     package mutating func startedEstablished() -> [Action] {
         guard state == .setup, phase == .living else { return [] }
         state = .preparing

@@ -115,9 +115,9 @@ package struct AddressRace: Sendable {
         return steps
     }
 
-    /// Whether the waiting candidates may start: no more addresses are expected, the resolution delay is over, or one
-    /// usable candidate need not wait. A candidate need not wait if it is an IPv6 address or worked before, or if no
-    /// IPv6 answer is expected.
+    /// Whether the waiting candidates can join the race. They can if no more addresses are expected, if the resolution
+    /// delay is over, or if one usable candidate does not have to wait for IPv6 addresses: it is an IPv6 address, it
+    /// worked before, or no IPv6 answer is expected.
     private func mayBegin(at now: Duration) -> Bool {
         if unsettled.isEmpty { return true }
         if let holdEnds, now >= holdEnds { return true }

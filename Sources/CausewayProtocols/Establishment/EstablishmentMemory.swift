@@ -88,6 +88,7 @@ package struct EstablishmentMemory: Sendable {
         }
     }
 
-    /// Returns the newest time among the oldest eighth of all entries. The caller evicts these entries together.
+    /// Returns the time up to which entries are evicted from a full table. About an eighth of the entries, the oldest,
+    /// are evicted together.
     private static func bound(_ times: [Duration]) -> Duration { times.sorted()[times.count / 8] }
 }

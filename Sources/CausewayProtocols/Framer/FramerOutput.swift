@@ -40,7 +40,7 @@ struct FramerOutput: Sendable {
         if done.isFinal { written.append(.end) }
     }
 
-    /// Ends the sending direction after the written output.
+    /// If the program has ended the sending direction, passes this end to the stage below, after the framer's output.
     mutating func passEnd() {
         guard endWaits, waiting.pop() != nil else { return }
         endDraft(as: nil)

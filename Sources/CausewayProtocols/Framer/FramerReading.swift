@@ -1,6 +1,7 @@
 /// The read side of a ``FramerStage``: decides when the framer is called for its input.
 struct FramerReading: Sendable {
-    /// The windows (views of the input) that the framer has read without moving the cursor.
+    /// The framer's reads of the input after which it has not moved the cursor yet. Each read returns a window, which
+    /// is a view of the input.
     private enum Look {
         case none
         /// - Parameter passesThrough: Whether all further input is passed to the stage above after the pending reads.
@@ -22,7 +23,7 @@ struct FramerReading: Sendable {
     private var end = End.unreported
     /// Whether bytes have arrived or become readable since the latest input call.
     private var hasNewInput = false
-    /// The number of bytes that the next call waits for.
+    /// The minimum number of readable bytes for the next input call.
     private var wanted = 0
     /// The largest minimum that the framer requested since the latest input call, for reads that had fewer bytes than
     /// this minimum.

@@ -4,9 +4,10 @@ package import CausewayTypes
 /// asks its owner to call the framer.
 ///
 /// The stage itself never calls the framer's code. ``FramerEvent/call(_:)`` contains the call to make. During the call
-/// the framer may use its methods (``markReady()``, ``markFailed(_:)``, ``scheduleWakeUp(at:)`` and those that parse, deliver and send content)
-/// in any order and nested. When the call returns, the owner calls the matching method, such as ``inputEnded(wanting:)``; only then does
-/// the stage request the next call. The framer may also use its methods between calls.
+/// the framer may call the stage's methods (``markReady()``, ``markFailed(_:)``, ``scheduleWakeUp(at:)`` and those that
+/// parse, deliver and send content) in any order and nested. When the call returns, the owner calls the matching
+/// method, such as ``inputEnded(wanting:)``; only then does the stage request the next call. The framer may also call
+/// the stage's methods between these calls.
 package struct FramerStage: ProtocolStage {
     /// The maximum number of bytes that the framer may wait for (16 MiB). A request for more fails the stage with
     /// `tooLong`. The limit also bounds the memory that a peer can occupy.

@@ -11,7 +11,7 @@ package struct GroupLifecycle: Sendable {
 
     package enum Action: Equatable, Sendable {
         case report(State)
-        /// Open the sockets, monitor the network, and join the groups where possible.
+        /// Open the sockets, monitor the network, and join the multicast groups where possible.
         case open
         /// Start to send the queued messages.
         case send
@@ -66,7 +66,8 @@ package struct GroupLifecycle: Sendable {
         return next == .ready ? [.report(.ready), .send] : [.report(next)]
     }
 
-    /// Reports that the sockets could not be opened, or that a group could not be joined on an existing interface.
+    /// Reports that the sockets could not be opened, or that a multicast group could not be joined on any interface
+    /// although the host has a suitable interface.
     package mutating func broke(_ failure: Failure) -> [Action] {
         switch state {
         case .setup, .waiting, .ready:

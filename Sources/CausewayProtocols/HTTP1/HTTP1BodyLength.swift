@@ -17,7 +17,7 @@ extension HTTP1BodyLength {
     /// Determines a request body's length (RFC 9112 §6.3).
     ///
     /// - Throws: ``HTTP1Failure/framing(_:)`` or ``HTTP1Failure/unsupportedCoding``. The server must then not interpret
-    ///   the bytes after this head.
+    ///   the bytes after the request head.
     static func ofRequest(_ head: HTTPRequestHead) throws(HTTP1Failure) -> HTTP1BodyLength {
         let length = try contentLength(head.fields)
         guard head.fields.contains("Transfer-Encoding") else {

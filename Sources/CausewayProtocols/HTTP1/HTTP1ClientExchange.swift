@@ -41,7 +41,8 @@ struct HTTP1ClientExchange: Sendable {
         _ response: HTTPResponseHead, informationalLimit limit: Int
     ) throws(HTTP1Failure) -> Meaning {
         if response.isInformational { return try receivedInformational(response.status, limit: limit) }
-        // A response to CONNECT with status 2xx has no body: its fields are ignored (RFC 9110 §9.3.6).
+        // A response to CONNECT with status 2xx has no body. Ignore its `Content-Length` and `Transfer-Encoding` fields
+        // (RFC 9110 §9.3.6).
         if method == .connect, response.status < 300 { return .upgraded }
         let length = try bodyLength(of: response)
         let isPermitted = HTTP1Persistence.isPermitted(version: response.version, fields: response.fields)
@@ -70,8 +71,8 @@ struct HTTP1ClientExchange: Sendable {
             return .none
         }
         let length = try HTTP1BodyLength.ofResponse(response)
-        // HTTP/1.0 has no transfer codings. An intermediary that ignored the coding may have forwarded the message, so
-        // the framing is uncertain (RFC 9112 §6.1).
+        // HTTP/1.0 has no transfer codings. An HTTP/1.0 intermediary may have forwarded the response without
+        // interpreting the chunked coding, so the framing is uncertain (RFC 9112 §6.1).
         if length == .chunked, response.version < .http11 { persists = false }
         return length
     }

@@ -1,9 +1,10 @@
 internal import CausewayWire
 
 /// Caches the latest request head and response head on a connection. Programs often repeat a request, and the server
-/// then repeats its response head, so that neither head has to be encoded or decoded again.
+/// then repeats its response head. With the cache, such heads are not encoded or decoded again.
 ///
-/// A result is used only for input with the same bytes, so it never differs from what the encoder or the decoder would return.
+/// A cached head is used only for an identical head, so the result never differs from the result of the encoder or the
+/// decoder.
 struct HTTP1LastHeads: Sendable {
     /// The maximum size of a cached head in bytes. It is small, so that a connection needs little memory.
     static let maximumByteCount = 2048

@@ -23,7 +23,8 @@ struct HTTP1MessageReader: Sendable {
     var isEmpty: Bool { input.isEmpty }
     /// Whether the peer ended the stream.
     var hasEnded: Bool { input.hasEnded }
-    /// How the peer ended the stream: `true` for a proper end; `nil` if the stream has not ended.
+    /// How the peer ended the stream: `true` for a proper end, `false` for a reset or, over TLS, a missing closure
+    /// alert; `nil` if the stream has not ended.
     var inputEnd: Bool? { input.hasEnded ? input.endIsClean : nil }
     /// Whether all received bytes are decoded, and more may arrive.
     var awaitsInput: Bool { input.isEmpty && !input.hasEnded }
@@ -75,7 +76,7 @@ struct HTTP1MessageReader: Sendable {
     /// Whether the end of the connection delimits the current body.
     var bodyEndsWithConnection: Bool { body.endsWithConnection }
 
-    /// Begins the body after a head.
+    /// Prepares to read the body that follows a head.
     mutating func beginBody(_ length: HTTP1BodyLength) { body = HTTP1BodyReader(length, limits: limits) }
 
     /// Reads the next part of the body. Returns `nil` if more input is needed.

@@ -288,7 +288,8 @@ extension HTTP1Server {
 
     private mutating func finishResponse() {
         guard phase == .body else { return beginNext() }
-        // A client that still waits for status 100 may or may not send the body, so the meaning of the next bytes is ambiguous.
+        // If a client still waits for status 100, it may or may not send the body. The server could not tell whether
+        // the next bytes are this body or a new request, so it closes the connection.
         guard exchange.persists, !exchange.awaitsContinue else { return close(nil) }
         phase = .draining
     }

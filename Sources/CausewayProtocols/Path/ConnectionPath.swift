@@ -9,8 +9,9 @@ package struct ConnectionPath: Equatable, Sendable {
     package var isViable: Bool
     /// Whether a new connection to the same endpoint would use a better interface than this connection.
     package var hasBetter: Bool
-    /// Whether the kernel now routes packets over an interface that does not have their source address. The connection
-    /// still works over the interface that has the address, if the socket is bound to that interface.
+    /// Whether the kernel no longer routes the connection's packets over the interface that has their source address,
+    /// although a route over this interface exists. The connection still works if its socket is bound to this
+    /// interface.
     package var strays: Bool
     package var traits: Traits = []
     package var families: Set<InternetAddress.Family> = []
@@ -102,8 +103,8 @@ extension NetworkModel {
         return path
     }
 
-    /// Whether the connection's interface has lost the connection's local address and has another address now. Packets
-    /// from the peer cannot arrive until the interface gets the old address again.
+    /// Whether the connection's interface has lost the connection's local address and has another address now. The peer
+    /// still sends to the lost address, so its packets cannot arrive until the interface gets this address again.
     package func isRenumbered(_ connection: FollowedConnection) -> Bool {
         guard let home = connection.home.flatMap({ interface(index: $0) }), holder(of: connection.local) == nil else {
             return false
@@ -173,7 +174,8 @@ extension NetworkModel {
             return remote.interface.index != carrier?.index
         }
         guard connection.isNamed else { return false }
-        // This address is now unreachable, but another address of the name may be reachable.
+        // The connection's remote address is now unreachable, but the endpoint's name may have another address that is
+        // reachable.
         return waysToEverywhere(connection.constraints).contains { $0.interface.index != carrier?.index }
     }
 }

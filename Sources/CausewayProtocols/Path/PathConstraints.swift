@@ -20,7 +20,8 @@ package struct PathConstraints: Equatable, Sendable {
 
     package init() {}
 
-    /// Whether the constraints may exclude some interfaces. If so, check the interface before the first packet is sent.
+    /// Whether the constraints may exclude some interfaces, for example expensive ones. If so, check that an interface
+    /// is permitted before the first packet is sent over it.
     package var excludesInterfaces: Bool {
         !prohibitedInterfaces.isEmpty || !prohibitedTypes.isEmpty || requiredType != nil || prohibitsExpensive
             || prohibitsConstrained || !allowsUltraConstrained

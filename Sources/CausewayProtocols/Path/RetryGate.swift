@@ -23,8 +23,8 @@ package struct RetryGate: Sendable {
     /// network managers report them later than the kernel reports the interface. Each time that a connection begins to
     /// wait, this later report could be mistaken for a network change.
     private struct Chance: Equatable, Sendable {
-        /// For each destination, the routes as a set. Their order is left out, because it can depend on the interface
-        /// type.
+        /// For each destination, the set of its routes. The order of the routes is left out: it can depend on the
+        /// interface type, and a change of this type must not count as a network change.
         var routes: [Set<Route>] = []
         var nameServers: [InternetAddress] = []
         var resolverRevision: UInt64 = 0
@@ -137,7 +137,8 @@ package struct RetryGate: Sendable {
             guard routes.allSatisfy(\.isEmpty) else { return Chance(routes: routes) }
             let translated = translated(addresses)
             guard !translated.isEmpty else { return Chance(routes: routes) }
-            // Router advertisements or DNS provide the translator's prefix, so the attempt depends on both.
+            // The translator's prefix comes from router advertisements or from DNS. A change in either of them can
+            // therefore let the next attempt succeed.
             return Chance(
                 routes: translated.map { Set(model.ways(to: $0, constraints).map(Route.init)) },
                 nameServers: model.nameServers, resolverRevision: model.resolverRevision,

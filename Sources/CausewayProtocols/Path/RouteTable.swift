@@ -60,7 +60,8 @@ extension [NetlinkRoute] {
 }
 
 extension InternetAddress {
-    /// Returns the subnet's first address for this prefix length, without an interface scope.
+    /// Returns the first address of the subnet that contains this address and has this prefix length. The result has no
+    /// interface scope.
     func masked(to length: Int) -> InternetAddress {
         switch self {
         case .ipv4(let address):

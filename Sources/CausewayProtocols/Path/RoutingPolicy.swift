@@ -95,8 +95,8 @@ struct RoutingPolicy: Sendable {
             switch rule.action {
             case .lookUp: if visit(rule) { return }
             case .jump:
-                // A jump goes only to a later rule, as in the kernel, so that the loop ends. A jump to a priority that no rule has is
-                // ignored.
+                // As in the kernel, a jump goes only to a later rule: otherwise a jump back could repeat the same rules
+                // forever. A jump to a priority that no rule has is ignored.
                 guard let target = rules.firstIndex(where: { $0.priority == rule.target }), target >= position else {
                     continue
                 }

@@ -3,7 +3,8 @@ internal import CausewayWire
 /// Follows logind's signals on the D-Bus system bus: before the machine sleeps and after it wakes.
 ///
 /// The type does no I/O: its owner passes bytes between it and the bus, and reads ``status`` after each ``receive(_:)``
-/// call. The requests do not start logind. Signals are accepted only from the current owner of logind's bus name.
+/// call. All requests go to the bus and none to logind, so they do not start logind. A sleep signal is accepted only if
+/// its sender currently owns logind's bus name.
 package struct SleepNotices: BusClient {
     /// The machine's power state.
     package enum State: Sendable {
@@ -25,7 +26,8 @@ package struct SleepNotices: BusClient {
     package init(user: UInt32) {
         conversation = BusConversation(user: user)
         callBus("Hello")
-        // Subscribe before the first request, so that no change of the owner is missed.
+        // Subscribe before sending the `GetNameOwner` request: otherwise a change of the name's owner between the reply
+        // and the subscription would be missed.
         callBus(
             "AddMatch",
             "type='signal',sender='\(Self.manager)',path='\(Self.path)',interface='\(Self.manager).Manager',"

@@ -5,7 +5,8 @@ internal import CausewayWire
 package struct ProxyRefusal: Equatable, Sendable {
     /// All `Proxy-Authenticate` field values.
     package var challenges: [String]
-    /// Whether the refused request carried a credential, which is therefore wrong.
+    /// Whether a credential was given, but it is wrong or cannot be used. A credential in which only the nonce was old
+    /// does not count as wrong.
     package var hadCredential: Bool
 
     package init(challenges: [String], hadCredential: Bool) {
@@ -152,7 +153,7 @@ package struct ConnectHandshake: TunnelHandshake {
         return .wait
     }
 
-    /// Returns the next step, or `nil` if more events follow.
+    /// Returns the handshake's next step after an event from the HTTP client; `nil` if the event requires no step.
     private mutating func step(_ event: HTTP1Client.Event) -> TunnelStep? {
         switch event {
         case .informational: return nil

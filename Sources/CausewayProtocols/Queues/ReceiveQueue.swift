@@ -98,8 +98,8 @@ package struct ReceiveQueue: Sendable {
     }
 
     /// Completes the oldest receive call directly with `count` bytes from an unfinished message, if the buffer is empty
-    /// and the call accepts this number of bytes. Returns `true` if the call was completed; the bytes are then not
-    /// counted in the queue.
+    /// and the call accepts this number of bytes. Returns `true` if the call was completed. The queue does not count
+    /// these bytes as buffered.
     package mutating func passes(_ count: Int) -> Bool {
         guard isIdle, case .bytes(let minimum, let maximum) = demands.first, minimum <= count, count <= maximum
         else { return false }

@@ -187,7 +187,8 @@ package struct SendQueue<Payload: Sendable>: Sendable {
 
     private func isLate(_ entry: Entry, at now: Duration) -> Bool { entry.deadline.map { $0 <= now } ?? false }
 
-    /// Whether the entry is the oldest in its message and the antecedent, if any, has been sent.
+    /// Whether the message part at `index` may be sent now: it is the oldest queued part of its message, and the
+    /// message's antecedent, if there is one, has been sent.
     private func isEligible(at index: Int) -> Bool {
         let entry = entries[index]
         if let antecedent = entry.antecedent, antecedent.progress != .sent { return false }

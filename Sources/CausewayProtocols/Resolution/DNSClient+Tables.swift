@@ -89,7 +89,8 @@ extension DNSClient {
     /// Queries that wait until fewer messages are pending.
     struct Backlog {
         private var waiting: Deque<UInt64> = []
-        /// The timer for sending the next burst of messages.
+        /// The timer for sending a limited number of further messages. Messages are sent in such bursts, so that they
+        /// do not overflow the socket buffers.
         var timer: TimerHeap<UInt64>.ID?
         var isResuming = false
 

@@ -169,7 +169,8 @@ package struct DNSClient: ~Copyable {
         let isCrowded = exchanges.count >= Self.exchangeLimit
         let given = isCrowded ? query.exchanges : []
         for exchange in given { forget(exchange) }
-        // Some servers and firewalls silently drop queries with EDNS.
+        // Some servers and firewalls silently drop queries with EDNS. After the first round, use EDNS only if the
+        // server has answered a query with EDNS before.
         let isExtended = round == 0 || ranking.answersExtensions(server)
         return given.map { .forget($0) }
             + send(id, to: server, over: settings.usesTCP ? .tcp : .udp, extended: isExtended, at: now)

@@ -98,7 +98,7 @@ struct DNSQuery {
         self.partial = partial
     }
 
-    /// Continues with the name at the end of an incomplete CNAME chain, and repeats the latest attempt for that name.
+    /// Continues with the name at the end of an incomplete CNAME chain. The latest attempt is repeated with this name.
     ///
     /// - Returns: `false` if the chain is too long or leads back to itself. The query is then unchanged.
     mutating func follow(to target: DNSName, _ aliases: [DNSRecord], _ timeToLive: Duration) -> Bool {

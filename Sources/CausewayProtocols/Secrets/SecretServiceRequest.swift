@@ -43,7 +43,7 @@ package struct SecretServiceRequest: Sendable {
     private var awaited: UInt32?
     private var owner = ""
     private var session = ""
-    /// The object path of the item or keyring.
+    /// The object path of the item that is read, or of the keyring in which the secret is stored.
     private var place = ""
     /// The result; `nil` until the request has ended.
     package private(set) var outcome: Outcome?

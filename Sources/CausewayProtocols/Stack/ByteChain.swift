@@ -80,7 +80,8 @@ package struct ByteChain: Sendable {
         let wanted = min(limit, count)
         while first.count < wanted, var next = pieces.popFirst() {
             let missing = wanted - first.count
-            // Take only the missing bytes from a large piece, so that the whole piece is not copied.
+            // From a large piece, take only the bytes that `first` still needs, so that the rest of the piece is not
+            // copied.
             if next.count > max(missing, Self.gatheredLength) {
                 first.append(contentsOf: next.prefix(missing))
                 next.removeFirst(missing)

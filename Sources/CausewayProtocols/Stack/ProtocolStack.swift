@@ -190,7 +190,7 @@ package struct ProtocolStack: Sendable {
     private mutating func queryAllAgain() { pendingFlags = StagePendingFlags(hasFailed: false) }
 }
 
-/// Content on its way through the stack: from the transport to the program, and from the program to the transport.
+/// Passes content from the transport to the program, and from the program to the transport.
 extension ProtocolStack {
     /// The number of bytes that the stack accepts from the transport now. If the number is 0, do not read from the transport.
     package var inboundRoom: Int {

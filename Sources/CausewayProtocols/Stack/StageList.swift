@@ -176,7 +176,8 @@ struct StageList: Sendable {
                 moved = true
             }
         }
-        // After close() the program no longer reads. Discard received content, because the peer's closing message may come after it.
+        // After close() the program no longer reads. Discard the received content, so that it does not fill the stack
+        // before the peer's closing message arrives.
         if isClosing, let top = entries.indices.last {
             while entries[top].stage.nextInbound(atMost: .max) != nil { moved = true }
         }

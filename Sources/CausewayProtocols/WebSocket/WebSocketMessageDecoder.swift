@@ -191,8 +191,8 @@ extension WebSocketMessageDecoder {
         return piece
     }
 
-    /// Returns the limit for decompressed bytes: at most one byte more than the message may have, so that an oversized
-    /// compressed message is noticed before its content takes memory.
+    /// Returns the limit for decompressed bytes: at most one byte more than the message may still have. This extra byte
+    /// reveals an oversized message, so its remaining content need not be decompressed into memory.
     private func room(_ wanted: Int) -> Int {
         guard maximumMessageSize > 0 else { return wanted }
         return min(wanted, max(0, maximumMessageSize - (message?.length ?? 0)) + 1)

@@ -6,7 +6,7 @@ internal import DequeModule
 /// A pong may be sent before queued frames, but never inside a frame. All other frames are sent in order. A frame that has begun is always
 /// finished, because otherwise the peer could not decode the next frame.
 struct WebSocketOutput: Sendable {
-    /// The number of payload bytes that are masked and returned at a time.
+    /// The maximum number of payload bytes that one call masks and returns, if the frame is long.
     private static let chunkLength = 64 << 10
     /// The number of message bytes that are compressed into one frame. If the codec returns no output for these bytes,
     /// more bytes are compressed.

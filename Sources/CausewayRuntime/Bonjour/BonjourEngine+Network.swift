@@ -62,8 +62,9 @@ extension BonjourEngine {
         for facts in usable {
             if !follow(facts) { lookLater() }
         }
-        // Two interfaces may be on one link, so each link must know all of this host's addresses, even if its own
-        // addresses stay the same.
+        // Two interfaces may be on one link. Each then receives the messages that this host sends over the other. To
+        // recognize these messages by their source addresses, every link needs all of this host's addresses, even if
+        // the link's own addresses stay the same.
         for link in state.value.links.values { link.hostAddresses = own }
         // Perhaps a service's name was still being probed only on a link that is now gone. Then probing is complete,
         // and this must be reported.
@@ -103,7 +104,8 @@ extension BonjourEngine {
 
     private func registerEverything(on link: LinkDriver) {
         registerHost(on: link)
-        // If two services request the same name, the first service keeps the name.
+        // Register the services in the order in which the program added them. If two services request the same name,
+        // the earlier service keeps it.
         for id in state.value.advertising.keys.sorted(by: { $0.rawValue < $1.rawValue }) { register(id, on: link) }
         seekSleepProxies(on: link)
     }

@@ -2,7 +2,8 @@ internal import CausewayProtocols
 internal import CausewaySystem
 
 extension BonjourEngine {
-    /// Starts monitoring sleep. The boot-time clock reveals a wake-up; logind, if it runs, announces sleep in advance.
+    /// Starts to monitor the machine's sleep. If logind runs, it announces sleep in advance. Even without logind, a
+    /// wake-up is noticed, because the boot-time clock, unlike the monotonic clock, also counts the time asleep.
     func followSleep() {
         let resumption = ResumptionWatch(on: loop) { self.settle() }
         let notices = BusWatch(on: loop, SleepNotices(user: System.user)) { self.told($0) }

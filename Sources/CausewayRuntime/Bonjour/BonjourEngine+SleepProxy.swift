@@ -28,7 +28,8 @@ extension BonjourEngine {
         performSleepProxies(on: link)
     }
 
-    /// Returns the owner option for a link. It identifies this host and describes how to wake it.
+    /// Returns a link's EDNS(0) Owner option, which identifies this host and describes how to wake it; `nil` if the
+    /// interface has no hardware address.
     private func owner(on link: LinkDriver) -> DNSOwner? {
         link.hardwareAddress.map { DNSOwner(sequence: state.value.sleep.wakeups, primary: $0) }
     }

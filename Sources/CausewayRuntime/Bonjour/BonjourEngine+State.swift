@@ -104,8 +104,8 @@ extension BonjourEngine {
             return phase != next
         }
 
-        /// Returns whether the machine slept for more than a second since the previous call. If so, the phase is
-        /// `awake` again.
+        /// Returns whether the machine slept for more than a second since the previous call. If so, the sleep phase
+        /// becomes `awake`.
         mutating func hasSlept(_ total: Duration) -> Bool {
             defer { slept = total }
             guard total - slept > .seconds(1) else { return false }

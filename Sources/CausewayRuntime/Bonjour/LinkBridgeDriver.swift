@@ -126,7 +126,8 @@ package final class LinkBridgeDriver: Sendable {
     private func register(_ records: [DNSRecord], _ service: DNSName, _ side: LinkBridge.Side) {
         guard let interface = interfaces[side] else { return }
         let number = LockedValue<RegistrationID?>(nil)
-        // A registration's events may still arrive after it was withdrawn.
+        // Ignore events of a withdrawn registration, which may still arrive. An event counts only if its registration
+        // is the service's current one.
         let isCurrent: @Sendable () -> Bool = {
             guard let id = number.withLock({ $0 }) else { return false }
             return !self.state.value.hasEnded && self.state.value.registrations[side]?[service] == id

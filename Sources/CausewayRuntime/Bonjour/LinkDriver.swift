@@ -103,8 +103,9 @@ final class LinkDriver {
     /// The time after boot during which the machine's services start.
     private static let startingTime: Duration = .seconds(120)
 
-    /// Estimates when the link came up. At that time, many hosts send at once. The kernel usually adds an address when
-    /// the link comes up, so the newest address's age is used. An address without a creation time counts as new.
+    /// Estimates when the link came up. Many hosts send at that time, so this host's random delays are then uniformly
+    /// distributed. The kernel usually adds an address when the link comes up, so the newest address's age is used. An
+    /// address without a creation time counts as new.
     static func upheaval(of addresses: [NetlinkAddress], at now: Duration) -> Duration {
         guard now >= startingTime else { return now }
         let hundredths = UInt32(truncatingIfNeeded: Int64(now / .milliseconds(10)))

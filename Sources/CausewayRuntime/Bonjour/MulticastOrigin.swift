@@ -19,7 +19,8 @@ package struct MulticastOrigin: Sendable {
     /// The index of the interface whose link processes the datagram. If the value is `nil`, ignore the datagram: it
     /// arrived over another interface, whose socket receives it as well.
     package var reader: Int? {
-        // If several sockets share the port, the kernel delivers a unicast packet to an arbitrary one of them.
+        // Process a unicast packet for the interface on which it arrived: if several sockets share the port, the kernel
+        // delivers the packet to an arbitrary one of them, perhaps of another interface.
         guard isMulticast, interface != link else { return interface }
         guard interface != 0 else { return link }
         switch peer.family {

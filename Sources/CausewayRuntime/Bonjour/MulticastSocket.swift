@@ -8,7 +8,7 @@ internal import CausewayTypes
 final class MulticastSocket: ReadinessHandler {
     /// Receives datagrams on the loop.
     protocol Receiver: AnyObject, Sendable {
-        /// Processes a datagram. `bytes` is valid only during the call. The receiver must not close the socket.
+        /// Processes a datagram. `bytes` is valid only during the call. The implementation must not close the socket.
         func received(_ bytes: UnsafeRawBufferPointer, _ origin: MulticastOrigin)
         /// Called when no datagram is pending any more, or when the socket pauses reading, for example so that the loop
         /// can handle other events.

@@ -52,7 +52,7 @@ extension ConnectionDriver {
     /// Starts a connector to the target that `choose` returns. Starts none if `choose` returns `nil` or the connection
     /// is ending. Returns whether a connector was started.
     ///
-    /// - Parameter choose: Called under the lock with the establishment.
+    /// - Parameter choose: Called while the driver's lock is held. Gets the current establishment, and may change it.
     func connect(_ choose: (inout Establishment) -> Connector.Target?) -> Bool {
         let connector = progress.withLock { progress -> Connector? in
             guard case .connect(_, let resolver) = progress.origin, progress.mayConnect,

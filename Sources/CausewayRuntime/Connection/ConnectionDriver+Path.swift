@@ -19,7 +19,7 @@ extension ConnectionDriver {
             let destinations = addresses.compactMap(\.internetAddress)
             return destinations.isEmpty ? .nothing : .addresses(destinations)
         case .name(let name, _, _):
-            // Multicast DNS needs no router (RFC 6762 §3).
+            // For a name in `local`, a link is enough, because multicast DNS needs no router (RFC 6762 §3).
             return DNSName.host(name)?.name.isWithin(.local) == true ? .link : .name
         case .service: return .link
         case .relay(let request): return networkNeed(of: request.proxy)

@@ -29,7 +29,7 @@ extension ConnectionDriver.Progress {
         establishments = [next]
     }
 
-    /// Adds to the total number of attempts.
+    /// Adds `count` to the connection's total number of attempts.
     mutating func countAttempts(_ count: Int) {
         if !establishments.isEmpty { establishments[0].history.countAttempts(count) }
     }

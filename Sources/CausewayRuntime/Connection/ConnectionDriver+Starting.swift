@@ -36,7 +36,8 @@ extension ConnectionDriver {
     func awaitStart() {
         for attempt in 0..<(Self.startPatience + Self.longPatience) {
             guard isStarting else { return }
-            // On a busy computer, the thread in `start` can be without a processor for several milliseconds.
+            // Yield the processor first, then wait 1 ms at a time. On a busy computer, the thread in `start` can be
+            // without a processor for several milliseconds.
             if attempt < Self.startPatience { System.giveWay() } else { System.pauseBriefly() }
         }
     }

@@ -215,7 +215,8 @@ package final class ConnectionDriver: FlowOwner {
     func close(_ ending: Lifecycle.Ending) {
         attachAccepted()
         guard let channel else { return closeFlow(ending) }
-        // A peer that does not respond must not delay the final report.
+        // Report `cancelled` when everything has been sent. Do not wait for the closing message of the peer, because
+        // the peer may never respond.
         let left: @Sendable () -> Void = { self.transition { progress in progress.lifecycle.closed() } }
         channel.close(abortively: ending == .abortive, left: left) { self.closeFlow(ending) }
     }

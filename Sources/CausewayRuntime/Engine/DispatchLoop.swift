@@ -19,7 +19,8 @@ package final class DispatchLoop: EventLoop {
         var write: (any DispatchSourceWrite)?
         /// For datagram sockets: an epoll set that contains the socket. `read` watches this set instead of the socket.
         /// A datagram socket can have an error without being readable. On Linux, Dispatch does not report such an
-        /// error, and its manager thread then spins.
+        /// error, and its manager thread then spins. The epoll set becomes readable in this case, so Dispatch reports
+        /// it.
         var edges: EdgeWatch?
         var interest: Readiness = []
         var isReadArmed = false

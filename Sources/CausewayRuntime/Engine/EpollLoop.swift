@@ -120,7 +120,8 @@ package final class EpollLoop: EventLoop {
     }
 
     private func forget(_ token: UInt64) {
-        // The loop may hold the last reference to the handler, which must not be released under the lock.
+        // Release the handler outside the lock. This may be its last reference, and a deinitializer may call the loop,
+        // which takes the lock.
         let handler = shared.withLock { shared -> (any ReadinessHandler)? in
             let index = Int(token & 0xffff_ffff)
             guard shared.slots[index].generation == UInt32(token >> 32) else { return nil }

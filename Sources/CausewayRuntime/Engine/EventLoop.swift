@@ -66,8 +66,8 @@ package protocol EventLoop: AnyObject, Sendable {
     /// A `body` that captures a single object needs no allocation.
     func callAfterBatch(_ body: @escaping @Sendable () -> Void)
 
-    /// Resumes a task that runs on another thread. The task resumes at the latest when the current batch of events
-    /// ends. Call this on the loop's thread only.
+    /// Resumes a suspended task that continues on another thread. The loop may collect such tasks until the current
+    /// batch of events ends, and resume them together. Call this method on the loop's thread only.
     func resumeAfterBatch(_ task: OffLoopTask)
 
     /// An executor that runs Swift tasks on the loop.

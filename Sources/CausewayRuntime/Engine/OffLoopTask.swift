@@ -16,9 +16,9 @@ package enum OffLoopTask: Sendable {
         }
     }
 
-    /// Calls a closure that resumes a task: on a loop's thread when the event batch ends, on other threads at once. At
-    /// the end of a batch, all its tasks are resumed together. If the loop resumed them one by one, each task would
-    /// preempt the loop.
+    /// Calls a closure that resumes a task. On a loop's thread, the loop may delay the call until its current batch of
+    /// events ends, so that it resumes several tasks together. On other threads, the call is made at once. If the loop
+    /// made each call at once, the resumed task's thread could preempt the loop each time.
     package static func resume(_ body: @escaping @Sendable () -> Void) {
         guard let loop = Engine.current else { return body() }
         loop.resumeAfterBatch(.other(body))

@@ -1,7 +1,8 @@
 /// A first-in first-out queue that moves its elements and never copies them.
 ///
-/// Each await and each callback passes through such a queue. The storage is raw memory in an object with plain members:
-/// an array would check exclusive access on each use, and would retain and release each element.
+/// The event loop's jobs and the calls of the program's callbacks wait in such queues. The elements are in raw memory,
+/// and the queue's object contains only a pointer and integers. With an array as a member, each use would check
+/// exclusive access, and would retain and release the element.
 package final class Ring<Element> {
     private static var smallest: Int { 2 }
     /// The maximum size in bytes of the storage that an empty queue keeps. If a burst has made the storage larger, the

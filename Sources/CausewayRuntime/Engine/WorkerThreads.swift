@@ -90,8 +90,8 @@ package final class WorkerThreads: Sendable {
         }
     }
 
-    /// Removes and returns the next work. If there is no work, marks the thread as idle under the same lock, so that
-    /// work added later wakes the thread.
+    /// Removes and returns the oldest waiting work. If no work waits, marks the thread as idle and returns `nil`. Both
+    /// happen in one critical section: work that is added after the check finds the idle thread and wakes it.
     private func next() -> (@Sendable () -> Void)? {
         state.withLock { state in
             if let body = state.waiting.popFirst() { return body }

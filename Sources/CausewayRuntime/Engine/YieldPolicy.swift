@@ -1,9 +1,9 @@
-/// Decides when a loop yields the processor to the threads it has given work.
+/// Decides when an event loop yields the processor to other threads to which it has passed work.
 ///
-/// A loop wakes for each event, and a waking thread preempts the running thread. A loop that shares a processor with
-/// the threads it serves would interrupt them often, each time for little work. After a yield, more events have
-/// arrived, and the loop handles them together. If each thread has its own processor, a yield costs one system call
-/// without effect.
+/// A loop wakes for each event, and a waking thread preempts the thread that runs on the processor. A loop that shares
+/// a processor with the threads it serves would interrupt them often, each time for little work. During a yield, these
+/// threads run and more events arrive, and the loop then handles these events together. If each thread has a separate
+/// processor, a yield only costs one system call.
 package struct YieldPolicy {
     /// The minimum number of events for which a yield is worth the system call. If the loop woke for a single event,
     /// the program usually waits for each reply before it sends more, so no other event arrives during a yield.

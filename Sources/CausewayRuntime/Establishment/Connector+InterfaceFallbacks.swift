@@ -83,7 +83,8 @@ extension Connector {
         }
     }
 
-    /// The other interfaces, up to a limit. Each has the addresses that are reachable over it, in racing order.
+    /// The other interfaces to try: at most ``fallbackLimit``, without the default interface. Each has the addresses
+    /// that are reachable over it, in racing order.
     private var addressFallbacks: [(NWInterface, Target)] {
         let model = NetworkStateMonitor.shared.model
         let begun = progress.facts.attempts.map(\.address)
@@ -146,8 +147,9 @@ extension Connector {
         }
     }
 
-    /// Records the attempt in a race with a single address. Such an attempt is recorded only when it fails, when a
-    /// report is requested, or when races over other interfaces start.
+    /// Adds the attempt to the race's history if the race has a single address. The start of such a race does not
+    /// record the attempt. It is recorded only when it fails, when a report is requested, or when races over other
+    /// interfaces start.
     func noteOnlyAttempt() {
         guard progress.facts.attempts.isEmpty, let address = progress.race.addresses.first,
             let started = progress.race.attempts[0]?.started

@@ -2,11 +2,11 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// Reacts to network changes during a race. If an attempt's source address was removed, no answer can arrive, but the
-/// kernel would retransmit for minutes.
+/// Fails an attempt at once if its source address was removed during the race. No answer can arrive at that address,
+/// but the kernel would retransmit for minutes.
 ///
-/// A target that connects at once is not affected. Waiting and ready connections check on their own whether another
-/// network is better.
+/// The race subscribes to network changes only if it takes long, so a target that connects at once causes no additional
+/// work. This code does not check whether another network is better: waiting and ready connections do that.
 extension Connector {
     /// Subscribes to network changes, for a race that takes long.
     func watchForLoss() {

@@ -6,7 +6,7 @@ internal import CausewayWire
 /// Looks up a name, and passes its addresses to the race of connection attempts. Also records how the attempts ended,
 /// for the address order of later connections.
 extension Connector {
-    /// Results from this process's earlier connections.
+    /// Results of this process's earlier connections: which addresses worked, which failed, and their round-trip times.
     static let memory = LockedValue(EstablishmentMemory())
 
     /// Discards the results of a privacy context's earlier connection attempts.
@@ -84,8 +84,8 @@ extension Connector {
         perform(progress.race.found(candidates, at: now))
     }
 
-    /// Whether an address may be used. A name from a proxy that relays datagrams must not lead to addresses that the
-    /// relay cannot have, such as this host's loopback address.
+    /// Whether the address may be used. If the target is a proxy's datagram relay, the proxy may give the relay's host
+    /// name. This name must not lead to addresses that the relay cannot have, such as this host's loopback address.
     private func isPermittedPlace(_ address: SocketAddress) -> Bool {
         progress.association.map { $0.permits(address) } ?? true
     }

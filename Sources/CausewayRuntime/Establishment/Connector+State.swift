@@ -13,7 +13,7 @@ extension Connector {
         /// The most informative failure so far.
         var failure: Failure?
         var facts = EstablishmentFacts()
-        /// The pending lookup of the target's addresses, or of a translator's prefix.
+        /// The pending lookup of the target's addresses, or of the address prefix of the network's NAT64 translator.
         var lookup: (any NameResolving)?
         var translation = Translation.unused
         /// The proxy's relay; `nil` if there is none.

@@ -3,9 +3,9 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Connects to IPv4 hosts from an IPv6-only network. Behind a translator (NAT64) these hosts have IPv6 addresses, which
-/// this code synthesizes (RFC 6052). The prefix comes from router advertisements (RFC 8781), which take precedence, or
-/// from DNS (RFC 7050).
+/// Connects to IPv4 hosts from an IPv6-only network. If the network has a translator (NAT64), each IPv4 host also has
+/// an IPv6 address. This code synthesizes that address from the host's IPv4 address and the translator's prefix (RFC
+/// 6052). The prefix comes from router advertisements (RFC 8781) or, if they contain none, from DNS (RFC 7050).
 ///
 /// This code runs only after a race has failed for lack of an IPv4 route, so a dual-stack network has no extra cost.
 extension Connector {

@@ -6,7 +6,7 @@ package import CausewayWire
 /// How a connection was established. Times are measured with the monotonic clock.
 package struct EstablishmentFacts: Sendable {
     package struct Resolution: Sendable {
-        /// The time from the start until the first addresses were known.
+        /// The time from ``EstablishmentFacts/started`` until the first addresses were known.
         package var duration: Duration
         package var addressCount: Int
         package var origin: AddressOrigin
@@ -59,8 +59,8 @@ package struct EstablishmentFacts: Sendable {
     /// connection has no protocols above the transport.
     package var baseline: Baseline?
     package var firstAddress: SocketAddress?
-    /// Whether an attempt lost its source address because the network changed. At this position in the structure, the
-    /// value needs no additional memory.
+    /// Whether an attempt lost its source address because the network changed. This member fits into the padding before
+    /// `resolution`, so it needs no additional memory.
     package var lostNetwork = false
     package var resolution: Resolution?
     /// The DNS queries in chronological order. The attempts are in ``attempts``, also in chronological order. Both

@@ -3,7 +3,7 @@ internal import CausewaySystem
 package import CausewayTypes
 
 extension EstablishmentFacts {
-    /// One establishment step, in plain values. Times are seconds since the start.
+    /// One step of a connection's establishment. `start` and `end` are in seconds since ``EstablishmentFacts/started``.
     package struct TimelineEntry: Sendable {
         package var kind: String
         package var label: String

@@ -6,8 +6,8 @@ package typealias LayerMaker = @Sendable (Flow) -> Result<[StackLayer], Failure>
 /// Settings shared by several connections, such as all those that one listener accepts.
 package final class FrozenSettings: Sendable {
     package let value: SocketSettings
-    /// A copy of ``SocketSettings/connectsWithContent``. It is read for each send, and access through `value` would
-    /// copy the large structure.
+    /// A copy of ``SocketSettings/connectsWithContent``. Each send reads this copy, because reading the original in
+    /// ``value`` would copy the large settings structure.
     package let connectsWithContent: Bool
     /// Creates the protocols above the transport for one attempt; `nil` if there are none.
     package let makeLayers: LayerMaker?

@@ -41,8 +41,9 @@ struct SocketRace {
         return given(addresses, at: now)
     }
 
-    /// Adds addresses from a lookup. Omits an address that is already known, possibly in IPv4-mapped form. The race
-    /// ignores such an address, and the indices in ``addresses`` must stay equal to the race's candidate numbers.
+    /// Adds addresses from a lookup. Omits an address that the race already has, even if one of the two is in
+    /// IPv4-mapped form. ``AddressRace`` ignores such an address too, and the indices in ``addresses`` must stay equal
+    /// to its candidate numbers.
     mutating func found(_ candidates: [FoundAddress], at now: Duration) -> [Step] {
         var known = Set(addresses.compactMap(\.internetAddress))
         let new = candidates.filter { known.insert($0.destination.address).inserted }

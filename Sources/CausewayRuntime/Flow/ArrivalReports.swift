@@ -19,7 +19,8 @@ struct ArrivalReports: Sendable {
     static var redundantLimit: UInt8 { 2 }
 
     private var interest = Interest.all
-    /// The number of redundant arrival reports since the reader's latest read that emptied the transport.
+    /// The number of arrival reports that came while a read was active or scheduled. The count restarts when a read has
+    /// emptied the transport.
     private var redundantCount: UInt8 = 0
 
     var areOff: Bool { interest == .nothing }

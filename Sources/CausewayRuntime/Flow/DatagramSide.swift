@@ -26,8 +26,8 @@ struct DatagramSide: Sendable {
 
     /// The conditions that determine how many datagrams may wait for the program before the socket's reader stops.
     struct HoldRule: Sendable {
-        /// Whether the program receives in a task on the loop's thread. The shared socket's reader must not read many
-        /// more datagrams than such a task has received.
+        /// Whether a task receives the datagrams on the loop's thread. In that case, only a few datagrams may wait for
+        /// the task, so that they are still in the processor's cache when the task receives them.
         var isReadOnLoop = false
         /// Whether the kernel's buffer is large, so that the inbox need not hold many datagrams.
         var isSocketDeep = false

@@ -17,7 +17,7 @@ extension Flow {
     ///   - isMuted: The result of ``ArrivalReports/wasReadOut()``.
     func awaitArrival(_ transport: Transport, isMuted: Bool) {
         guard case .socket(let fd, let registration) = transport else { return }
-        // If bytes have arrived meanwhile, the loop reports them at once.
+        // If bytes have arrived since the reader emptied the transport, the loop reports them at once.
         if isMuted { loop.update(registration, fd, for: .stream) }
         loop.await(.readable, of: registration)
     }

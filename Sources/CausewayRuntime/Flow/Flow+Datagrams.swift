@@ -97,7 +97,7 @@ extension PacketReader {
 }
 
 extension PacketBlock {
-    /// Returns part of the block without copying. The returned data retains the block.
+    /// Returns part of this memory block's bytes as data, without copying them. The returned data retains the block.
     func data(_ start: Int, _ count: Int) -> Data {
         Data(bytesNoCopy: bytes + start, count: count, deallocator: .custom { _, _ in withExtendedLifetime(self) {} })
     }
@@ -141,8 +141,9 @@ extension Flow.State {
         releaseHold(&deferred)
     }
 
-    /// Stops the shared socket's reader until the waiting datagrams have fallen to half of the limit. Returns `false`
-    /// if the waiting datagrams do not exceed the limit.
+    /// Records that the shared socket's reader must stop, because more datagrams wait for the program than the inbox's
+    /// limit (``DatagramInbox/Mark``) permits. The reader continues when the waiting datagrams have fallen to half of
+    /// this limit. Returns `false` if the waiting datagrams do not exceed the limit.
     mutating func beginHold() -> Bool {
         guard kind == .datagram, !link.isEnding else { return false }
         return datagrams[0].beginHold()

@@ -35,7 +35,7 @@ extension Flow {
             return (state.delivery, state.beginRead())
         }
         deferred.perform(delivery, on: loop)
-        // If the flow has its own socket, more datagrams may be waiting in the kernel.
+        // Read again: if this flow has a separate socket, more datagrams may be waiting in the kernel.
         if let plan { pumpReads(plan) }
         return count
     }
@@ -128,7 +128,7 @@ extension Flow.State {
 }
 
 extension ReceiveWaiter {
-    /// Whether a closure on the program's queue waits for the content.
+    /// Whether the receive call's result goes to a closure on the program's queue.
     var isOfQueue: Bool {
         switch self {
         case .callback, .batch: true

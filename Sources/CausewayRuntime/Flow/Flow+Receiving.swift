@@ -121,7 +121,8 @@ extension Flow {
         if onLoop { loop.execute { self.pumpReads() } }
     }
 
-    /// Reads once from a stream. Returns the next read if it can start at once.
+    /// Reads once from a stream and delivers the content. If another read is possible at once, reserves it for this
+    /// thread and returns it; the caller must perform it.
     private func readStream(_ plan: ReadPlan, _ mayGoOn: Bool) -> ReadPlan? {
         let scratch = ThreadLocal.scratch
         let length = min(plan.length, scratch.count)

@@ -167,7 +167,8 @@ private struct Backlog {
         defer { offset += count }
         if offset == 0, count == bytes.count { return bytes }
         let start = bytes.startIndex + offset
-        // Programs expect content indices to begin at zero.
+        // Copy the bytes: a slice would keep its indices in the larger data, but programs expect content indices to
+        // begin at zero.
         return Data(bytes[start..<(start + count)])
     }
 

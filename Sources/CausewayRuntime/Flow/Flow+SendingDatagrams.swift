@@ -114,8 +114,8 @@ extension Flow.State {
                 // one by one.
                 datagrams[0].hasSegmentOffload = false
             } else {
-                // Fail only the first datagram: the error may concern an earlier datagram, or sending is not permitted
-                // at present.
+                // Fail only the first datagram and then send the others. The error may belong to a datagram that was
+                // sent earlier. It may also be temporary, for example if sending is not permitted at present.
                 finishDatagram(Failure(errno: code), &deferred)
             }
             return .none

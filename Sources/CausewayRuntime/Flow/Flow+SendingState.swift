@@ -119,7 +119,8 @@ extension Flow.State {
         }
     }
 
-    /// Claims the next write. Returns `nil` if there is nothing to write or another thread is writing.
+    /// Gives the current thread the exclusive right to write, and returns the write to perform. Returns `nil` if there
+    /// is nothing to write, or if another thread is writing.
     mutating func beginWrite(_ deferred: inout DeferredActions) -> WritePlan? {
         guard hasWriteWork, let transport = link.transport else { return nil }
         repeat {

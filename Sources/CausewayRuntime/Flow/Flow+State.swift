@@ -224,7 +224,8 @@ extension Flow.State {
     /// Adds a call to the list of calls for the program's queue. Returns this list if the caller must call
     /// ``Delivery/dispatch()`` on it.
     func post(_ item: Delivery.Item) -> Delivery? {
-        // The program supplies the queue when it starts the flow. Until then, completions run on a global queue.
+        // The program's queue is known only after the program has started the flow. Until then, completions run on a
+        // global queue.
         let delivery = delivery ?? Delivery.fallback
         return delivery.add(item) ? delivery : nil
     }

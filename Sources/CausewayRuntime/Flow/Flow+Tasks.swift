@@ -87,8 +87,8 @@ extension Flow {
         let waiter = loop.isCurrent ? ReceiveWaiter.task(id, continuation) : .distantTask(id, continuation)
         var plan: ReadPlan?
         let isQueued = enqueue(waiter, &plan) { $0.demand(minimum: minimum, maximum: maximum) }
-        // A cancelled task receives no bytes. Check after registering the request, so that a concurrent cancellation
-        // finds it.
+        // A cancelled task receives no bytes. Check for cancellation after the request is queued: if the task is
+        // cancelled earlier, the cancellation handler may run too early to find the request.
         if ThreadLocal.isTaskCancelled {
             guard isQueued else { return continuation.resume(returning: .failure(Failure(errno: Errno.cancelled))) }
             cancelReceive(id)
@@ -143,7 +143,8 @@ extension Flow {
     private func cancelReceive(_ id: UInt64) {
         var deferred = DeferredActions()
         let delivery = state.withLock { state in
-            // Content that was too short for the cancelled receive call can be long enough for the next call.
+            // The next receive call may need fewer bytes than the cancelled call. So the content that has already
+            // arrived may complete the next call now.
             if state.forgetReceive(id, &deferred) { state.match(nil, &deferred) }
             return state.delivery
         }
@@ -155,7 +156,8 @@ extension Flow {
     /// Suspends until the transport has accepted the content. Returns the failure, or `nil` on success.
     ///
     /// If the transport accepts the content at once, the task does not suspend, except from time to time so that other
-    /// tasks get their turn. A cancelled task can therefore still send a final message.
+    /// tasks get their turn. A send that is complete at once does not check for cancellation, so a cancelled task can
+    /// still send a final message.
     ///
     /// Cancellation: content whose transmission has not started is removed from the queue.
     nonisolated(nonsending)

@@ -42,7 +42,7 @@ enum ReceiveWaiter: Sendable {
         }
     }
 
-    /// Whether the closure or task accepts all bytes of one read from a stream without further processing.
+    /// Whether the flow can pass all bytes of one read from a stream directly to the closure or task.
     var takesAll: Bool {
         switch self {
         case .task, .distantTask, .callback: true

@@ -44,8 +44,9 @@ struct ReadSide: Sendable {
 
     /// Records a read of `count` bytes into a buffer of `length` bytes.
     mutating func moved(_ count: Int, into length: Int) {
-        // A large read suggests that more content has arrived, and one more read costs little in comparison. While
-        // arrival reports are off, always read again.
+        // A read of many bytes suggests that more bytes have arrived. Read again, because another read costs little
+        // compared with the work for these bytes. Also read again while arrival reports are off, because the loop does
+        // not report new bytes.
         if count == length || signs.contains(.end) || count >= Flow.handOverByteCount || reports.areOff {
             isReadable = true
         }

@@ -47,10 +47,10 @@ package final class SharedDatagramSocket: ReadinessHandler {
     /// - Parameters:
     ///   - descriptor: The bound socket.
     ///   - loop: The loop that watches and reads the socket.
-    ///   - tracksSource: Whether the source address of replies to a peer is the address to which the peer sent. Not
-    ///     needed for a socket that is bound to one address.
-    ///   - newPeer: Decides about each new sender.
-    /// - Throws: The system error if the loop cannot watch the socket, which is then closed.
+    ///   - tracksSource: Whether replies to a peer are sent from the address to which the peer sent. Not needed for a
+    ///     socket that is bound to one address.
+    ///   - newPeer: Called for each new sender. Decides whether the sender becomes a peer.
+    /// - Throws: The system error if the loop cannot watch the socket. The socket is then closed.
     package convenience init(
         _ descriptor: consuming Descriptor, on loop: any EventLoop, tracksSource: Bool, newPeer: @escaping NewPeer
     ) throws(SystemError) {
@@ -59,7 +59,7 @@ package final class SharedDatagramSocket: ReadinessHandler {
 
     /// Creates a group's socket: only ``adopt(_:source:)`` adds peers.
     ///
-    /// - Throws: The system error if the loop cannot watch the socket, which is then closed.
+    /// - Throws: The system error if the loop cannot watch the socket. The socket is then closed.
     package convenience init(
         _ descriptor: consuming Descriptor, on loop: any EventLoop, unknownPeers: @escaping UnknownPeers
     ) throws(SystemError) {

@@ -29,8 +29,9 @@ package enum Transport: Sendable {
         }
     }
 
-    /// Reads and discards bytes that have already arrived, within a limit. If a socket is closed with unread bytes, the
-    /// kernel sends a reset, which can destroy sent data that the peer has not read yet (RFC 2525 §2.17).
+    /// Reads and discards the bytes that have already arrived, with a limited number of read calls. If a socket is
+    /// closed while it has unread bytes, the kernel sends a reset. The reset can destroy sent data that the peer has
+    /// not read yet (RFC 2525 §2.17).
     private func drain(_ fd: CInt) {
         guard Socket.bytesReadable(fd) > 0 else { return }
         try? Socket.shutdownWrite(fd)
@@ -102,7 +103,8 @@ extension Transport {
         }
     }
 
-    /// Writes one piece. On a socket, this needs no vector of pieces.
+    /// Writes one piece of content. On a socket, a plain send call is enough. Other transports need an array of pieces
+    /// (`iovec`).
     func write(single bytes: UnsafeRawBufferPointer) -> IOResult {
         if case .socket(let fd, _) = self { return Socket.send(fd, bytes) }
         var piece = iovec(rebasing: bytes)

@@ -17,7 +17,7 @@ struct WriteSide: Sendable {
         case reported
     }
 
-    /// The maximum number of immediate writes in a row before a task must suspend.
+    /// Of this number of writes in a row, all but the last may be immediate. The last one's task must suspend first.
     private static var burstLimit: UInt8 { 32 }
 
     /// Whether the transport may accept bytes.
@@ -55,8 +55,8 @@ struct WriteSide: Sendable {
 
     mutating func endClaim() { activeEntryCount = nil }
 
-    /// Returns whether a task may write now. After a certain number of writes (``burstLimit``), the task must suspend
-    /// once.
+    /// Returns whether a task has permission to write without suspending. One of every ``burstLimit`` writes in a row
+    /// has no permission: the task must first suspend once, so that other tasks can run.
     mutating func permitsTaskWrite() -> Bool {
         guard burst + 1 == Self.burstLimit else { return true }
         burst = 0
@@ -70,7 +70,8 @@ struct WriteSide: Sendable {
         backlog?.append(entry)
     }
 
-    /// Discards the backlog if a new message need not wait for any message in it.
+    /// Removes the backlog if it contains no message, and if no earlier message affects the next message. New messages
+    /// can then bypass the queue.
     mutating func dropSpentBacklog() {
         if backlog?.letsPlainPass == true { backlog = nil }
     }
@@ -179,7 +180,8 @@ struct Flight: Sendable {
 
     /// Removes all entries but the first `kept`, and returns them.
     mutating func removeAll(keeping kept: Int) -> [Entry] {
-        // A slice would share the deque's storage, and the removal would then copy the storage.
+        // Copy the removed entries to an array. A slice would share the deque's storage, so `removeLast` would have to
+        // copy the storage.
         let removed = Array(entries.dropFirst(kept))
         entries.removeLast(max(0, entries.count - kept))
         byteCount = entries.reduce(0) { $0 + $1.outbound.remaining }

@@ -118,8 +118,8 @@ package final class GroupDriver: ReadinessHandler {
         case .report(let state): report(state)
         case .open: loop.execute { self.open() }
         case .send: postPump()
-        // The loop may be using the sockets. If another thread closed them, the kernel could reuse a descriptor number
-        // meanwhile.
+        // Close the sockets only on the loop's thread, because the loop may be using them. If another thread closed
+        // them, the kernel could reuse a descriptor number, and the loop would then use an unrelated descriptor.
         case .close: if loop.isCurrent { close() } else { loop.execute { self.close() } }
         case .release: release()
         }

@@ -28,7 +28,8 @@ struct GroupInterfaces: Sendable {
         (constraints.requiredInterface, constraints.prohibitedInterfaces) = (nil, [])
         let allowed = snapshot.interfaces.filter { settings.permits($0) && constraints.permits($0, in: model) }
         permitted = isRestricted ? Set(allowed.map(\.interface.index)) : nil
-        // Use loopback only on request, because it does not carry multicast from other hosts.
+        // Use the loopback interface only if the settings require it (by interface, type or local address), because it
+        // does not carry multicast from other hosts.
         let wantsLoopback =
             settings.requiredInterface != nil || settings.requiredInterfaceType == .loopback
             || settings.localHost != nil
@@ -101,8 +102,8 @@ extension SocketAddress {
         switch self {
         case .ipv4(let bits, _): .ipv4(IPv4Address(bits: bits))
         case .ipv6(let high, let low, _, let scope):
-            // Identify the interface by its index alone. If the interface no longer exists, the group must not become a
-            // group on all interfaces.
+            // Identify the interface by its index alone, without a lookup. If the interface no longer exists, a lookup
+            // would return no interface, and the group would then be joined on all interfaces.
             .ipv6(
                 IPv6Address(
                     high: high, low: low,

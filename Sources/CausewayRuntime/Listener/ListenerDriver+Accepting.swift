@@ -6,7 +6,8 @@ internal import CausewayTypes
 extension ListenerDriver {
     /// The maximum number of connections accepted in a row. After that many, the loop's other work runs first.
     private static var acceptBudget: Int { 64 }
-    /// The pause before the next attempt to accept if the process or the system has no descriptor or buffer left.
+    /// The pause after an attempt to accept a connection has failed because the process or the system has no descriptor
+    /// or buffer left.
     private static var retryDelay: Duration { .milliseconds(100) }
 
     func accept() {

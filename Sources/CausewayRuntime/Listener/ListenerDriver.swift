@@ -153,8 +153,9 @@ package final class ListenerDriver: ReadinessHandler {
         case .report(.cancelled): break
         case .report(let state): report(state)
         case .open: loop.execute { self.open() }
-        // The loop may be accepting a connection. If another thread closed the socket, the kernel could reuse the
-        // descriptor number meanwhile.
+        // Close the socket only on the loop's thread, because the loop may be accepting a connection. If another thread
+        // closed the socket, the kernel could reuse the descriptor number, and the loop would then use an unrelated
+        // descriptor.
         case .close: if loop.isCurrent { close() } else { loop.execute { self.close() } }
         case .release: release()
         }

@@ -17,8 +17,9 @@ extension SocketSettings {
         }
     }
 
-    /// The maximum number of pending TCP Fast Open requests, which carry data before the handshake is complete. This
-    /// limits the effect of forged source addresses (RFC 7413 §5.1).
+    /// The maximum number of pending TCP Fast Open connections. The first packet of such a connection carries data
+    /// before the handshake is complete, so its source address may be forged. This limit bounds the harm from such
+    /// packets (RFC 7413 §5.1).
     private static let fastOpenQueue = 256
 
     private func openListeningSocket(at address: SocketAddress) throws(SystemError) -> Descriptor {

@@ -1,7 +1,8 @@
 internal import CausewaySystem
 internal import DequeModule
 
-/// Limits the number of scripts that run at a time in this program. Each script needs a process and up to 16 MiB.
+/// Limits the number of PAC scripts that run at a time in this program. Each script needs a process and up to 16 MiB of
+/// memory.
 final class PACTurns: Sendable {
     static let shared = PACTurns(limit: 8)
 

@@ -45,7 +45,7 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
 
     func ready(for readiness: Readiness) {
         guard flush(), receive(), flush() else {
-            // Report the end, unless the watch was cancelled meanwhile.
+            // Report the end of the connection to the bus. Do not report it if the watch was already cancelled.
             if stop() { report(nil) }
             return
         }

@@ -22,7 +22,8 @@ final class NetlinkWatch: NetworkChangeMonitor.Watch, ReadinessHandler {
     ) throws(SystemError) {
         self.loop = loop
         self.report = report
-        // Hold the lock, because the first change may be reported before the registration is stored.
+        // Hold the lock of `feed`, because the loop's thread may report the first change at once. Without the lock,
+        // that thread could find no socket in `feed`, and the change would be lost.
         try feed.withLock { feed throws(SystemError) in
             let socket = try NetlinkSocket(groups: .all, blocking: false)
             let registration = try loop.register(socket.rawValue, for: .readable, self)

@@ -93,8 +93,9 @@ package final class NetworkChangeMonitor: Sendable {
 
     /// Starts monitoring the kernel if there are subscribers and no watch. Returns whether monitoring has started.
     ///
-    /// The system calls run under the lock: otherwise a second subscriber could return before the first subscriber's
-    /// socket exists. These calls take some microseconds and are necessary only for the first subscriber.
+    /// The system calls run under the lock. Otherwise a second call of ``subscribe(_:)`` could return before the socket
+    /// that the first call creates exists, and later changes could be missed. The system calls take some microseconds
+    /// and are necessary only for the first subscriber.
     private func startFollowing() -> Bool {
         let (began, needsRetry) = state.withLock { state in
             guard state.watch == nil, !state.subscribers.isEmpty else { return (false, false) }

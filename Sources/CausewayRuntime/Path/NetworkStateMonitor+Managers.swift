@@ -33,7 +33,8 @@ extension NetworkStateMonitor {
         guard let generation else { return }
         let watch = managers { [weak self] facts in self?.managersSaid(facts, generation) }
         guard let watch else { return }
-        // The last subscriber may have cancelled its subscription meanwhile. In that case the watch is not needed.
+        // While the watch was being started, the last subscriber may have cancelled its subscription. In that case the
+        // watch is not needed.
         let isWanted = withManagers { managers in
             guard managers.generation == generation else { return false }
             managers.watch = watch

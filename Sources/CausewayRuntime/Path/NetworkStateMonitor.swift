@@ -209,7 +209,8 @@ extension NetworkModel {
     /// Reads the kernel's state and the resolver files. Returns `nil` if the kernel cannot be queried.
     ///
     /// - Parameters:
-    ///   - last: The previous model. Unchanged interfaces keep their identity and need no access to the file system.
+    ///   - last: The previous model. An interface that has not changed is taken from this model, without access to the
+    ///     file system.
     ///   - facts: Information from network managers.
     package static func current(after last: NetworkModel?, _ facts: InterfaceFacts = InterfaceFacts()) -> NetworkModel?
     {

@@ -2,9 +2,10 @@ internal import CausewaySystem
 
 /// Counts the changes of the DNS servers that this process queries.
 ///
-/// The network model reads the resolver files itself, and can contain new servers before the resolver uses them. A
-/// connection that tries again in this interval still queries the old servers. So the model must also change when the
-/// resolver begins to use the new servers.
+/// A waiting connection tries again when the network model changes. The model reads the resolver files itself, so it
+/// can contain new servers before the resolver uses them. A connection that tries again before the resolver uses them
+/// still queries the old servers. So this count is part of the model: the model changes once more when the resolver
+/// begins to use the new servers, and the connection tries again.
 enum ResolverRevision {
     private static let count = LockedValue<UInt64>(0)
 

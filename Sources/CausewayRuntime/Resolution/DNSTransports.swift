@@ -6,8 +6,10 @@ internal import CausewayWire
 ///
 /// Confined to its loop. A datagram socket is connected to one server, so the kernel drops datagrams from other hosts.
 /// The kernel selects a new random port for each socket, and an attacker would have to guess this port to forge an
-/// answer (RFC 5452 §9.2). Simultaneous queries share a socket, up to a limit. A server has at most two datagram
-/// sockets and one stream.
+/// answer (RFC 5452 §9.2).
+///
+/// Simultaneous queries to a server share a datagram socket. A second datagram socket is opened when the first has sent
+/// ``questionsPerPort`` queries. A server has at most two datagram sockets and one stream.
 final class DNSTransports: Sendable {
     typealias ExchangeID = DNSClient.ExchangeID
 

@@ -37,7 +37,8 @@ package final class ResolverEngine: Sendable {
         /// The DNS client and sockets for queries without restrictions, which are the most common queries.
         var usual: ChannelBox?
         var lastScope: UInt64 = 0
-        /// The host's servers; `nil` before its files have been read.
+        /// The DNS servers that this host queries, and the servers that answer; the two differ if a local forwarder
+        /// passes the queries on. `nil` before the host's resolver files have been read.
         var servers: (queried: [DNSServer], answering: [InternetAddress])?
     }
 

@@ -43,8 +43,8 @@ extension ServiceLookup {
         private struct Location: Sendable {
             /// The link's interface; `nil` for records from DNS servers.
             let interface: NWInterface?
-            /// The SRV records, of which the last one is used. While a service changes, a link has both its old and its
-            /// new record.
+            /// The SRV records in the order in which they arrived. The last record is used: while a service changes, a
+            /// link has both the old record and the new record.
             var services: [Service] = []
             /// The received addresses, without the service's port, so that they can be compared with removed records.
             var addresses: [SocketAddress] = []
@@ -56,7 +56,8 @@ extension ServiceLookup {
         private static let addressLimit = 256
 
         private(set) var place = Place()
-        /// The locations, in the order in which they were found. Each has at least one SRV record.
+        /// The service's locations, at most one for each link, in the order in which they were found. A location
+        /// without SRV records is removed.
         private var locations: [Location] = []
 
         mutating func heard(_ changes: RecordChanges) -> Step {

@@ -95,8 +95,8 @@ extension SocketSettings.TCP {
             if keepalive.count > 0 { set(.keepaliveCount, keepalive.count) }
         }
         if maximumSegmentSize > 0 { set(.maximumSegment, maximumSegmentSize) }
-        // The kernel has one timer for lost acknowledgements and for closed windows, so the shorter of the two limits
-        // applies to both.
+        // The kernel has one timer (TCP_USER_TIMEOUT) for unacknowledged data and for closed windows. So use the
+        // shorter of the two time limits for both.
         let limits = [dropTimeSeconds, persistTimeoutSeconds].filter { $0 > 0 }
         if let limit = limits.min() { set(.userTimeout, min(limit, Int(CInt.max) / 1_000) * 1_000) }
         if giveUpUnansweredFin { set(.finTimeout, 5) }

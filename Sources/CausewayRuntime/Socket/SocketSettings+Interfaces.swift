@@ -13,8 +13,8 @@ extension SocketSettings {
         constraints.prohibitedTypes = prohibitedInterfaceTypes
         constraints.prohibitsExpensive = prohibitsExpensive
         constraints.prohibitsConstrained = prohibitsConstrained
-        // If no interface of this host is ultra-constrained, this constraint excludes nothing. Drop it, so that the
-        // network state need not be read.
+        // Exclude ultra-constrained interfaces only if this host has any. Otherwise the exclusion has no effect, but
+        // the network state would have to be read.
         constraints.allowsUltraConstrained =
             allowsUltraConstrained || !InterfaceOverrides.current.hasUltraConstrained
         switch ip.version {

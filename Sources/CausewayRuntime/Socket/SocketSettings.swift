@@ -80,7 +80,7 @@ package struct SocketSettings: Equatable, Sendable {
 
     /// Settings for name resolution.
     package struct Resolution: Equatable, Sendable {
-        /// The cache partition: connections with the same number share answers.
+        /// The partition of the resolver's cache. Only connections with the same number share cached DNS answers.
         package var partition: UInt64 = 0
         /// Whether expired answers are used until the resolver gets fresh answers.
         package var allowsExpired = false

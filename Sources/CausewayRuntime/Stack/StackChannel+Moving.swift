@@ -135,7 +135,7 @@ extension StackChannel.State {
         guard phase.maySend, sending.hasRoom, attempt.stack?.mayHaveOutbound == true else { return nil }
         var bytes = ByteChain()
         var isFinal = false
-        // The stack may produce one datagram in several chunks.
+        // The stack may produce one datagram in several chunks. Collect chunks until the datagram is complete.
         var isComplete = false
         while !isComplete {
             let maximum = isDatagram ? .max : limit - bytes.count

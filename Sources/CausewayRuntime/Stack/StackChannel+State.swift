@@ -39,7 +39,7 @@ extension StackChannel {
         case nothing
         case received(ReceiveCompletion, ReceivedContent)
         case sent(SendCompletion, Failure?)
-        /// The result of a send by Causeway's own code, which any thread may report.
+        /// The result of a send by Causeway's own code. Any thread may report this result.
         case passed(SendCompletion, Failure?)
         case taskReceived(UnsafeContinuation<ReceivedContent, Never>, ReceivedContent)
         case taskSent(UnsafeContinuation<Failure?, Never>, Failure?)
@@ -146,7 +146,8 @@ extension StackChannel.State {
     /// - Returns: Whether the stack began to close.
     mutating func continueClosing(_ now: Duration) -> Bool {
         guard attempt.stack?.isReady == true else { return false }
-        // Discard received content, because some peers read nothing until their own content was read.
+        // Some peers read nothing until the content that they sent was read. So read and discard received content: the
+        // peer then reads the content that this side still has to send.
         while attempt.stack?.nextInbound(atMost: .max, at: now) != nil {}
         guard sending.messages.isEmpty else { return false }
         attempt.stack?.close(at: now)

@@ -71,8 +71,9 @@ extension StackChannel {
     /// Sends part of a message, and suspends until the transport has accepted this part. Returns the failure, or `nil`
     /// on success.
     ///
-    /// If the transport accepts the content at once, the call does not suspend. A cancelled task can therefore still
-    /// send a short closing message.
+    /// On the loop's thread, the call does not suspend if the transport accepts the content at once and `isFinal` is
+    /// not set. Such a call does not check for cancellation, so a cancelled task can still send a short closing
+    /// message.
     ///
     /// Cancellation: the call returns `ECANCELED`. Content that the stack has not accepted yet is not sent, unless
     /// `isFinal` is set.

@@ -170,8 +170,8 @@ extension StackChannel {
                     work.resumption = answer
                     continue
                 }
-                // The program's callback may take a long time, so begin the next read before the callback. During a
-                // handshake, write pending messages before the next read.
+                // The program's callback may take a long time, so begin the next read before the callback. Do this only
+                // after the handshake: during a handshake, the stack's output is written before the next read.
                 if work.read == nil, state.attempt.stack?.isReady == true, state.attempt.outcome == nil {
                     work.read = state.nextRead()
                 }

@@ -18,8 +18,8 @@ package protocol StageDelegate: AnyObject, Sendable {
     /// question later, on any thread.
     func stageReported(_ event: any StageEvent, from place: StagePlace)
 
-    /// Whether ``stageReported(_:from:)`` itself calls the program's code, instead of posting a call to a queue. That
-    /// code may take a long time.
+    /// Whether ``stageReported(_:from:)`` itself calls the program's code, instead of posting a call to a queue. The
+    /// program's code may take a long time, so the channel then works on a queue and not on the event loop.
     var callsProgram: Bool { get }
 
     /// Whether the program reported that its protocol failed. Such a failure ends the connection; after any other
@@ -69,8 +69,8 @@ package struct StagePlace: Sendable {
         withStage(as: type, isAnswer: true, body)
     }
 
-    /// Inserts another protocol above this stage, which must not be ready yet. Returns a reference to the inserted
-    /// stage; `nil` if this stage is already ready or the attempt is over.
+    /// Inserts another protocol above this stage. This is possible only until this stage is ready. Returns a reference
+    /// to the inserted stage; `nil` if this stage is already ready or the attempt is over.
     package func insertAbove(_ layer: StackLayer) -> StagePlace? {
         channel.insert(layer, above: id, attempt).map { StagePlace($0, in: channel, attempt) }
     }

@@ -62,8 +62,8 @@ struct StackReadSide: Sendable {
         return piece
     }
 
-    /// Adds content to the message being received. A control message may interrupt a content message, which continues
-    /// after it (RFC 6455 §5.4).
+    /// Adds content to the message being received. A control message may interrupt a content message. After the control
+    /// message, the content message continues (RFC 6455 §5.4).
     mutating func accept(_ chunk: MessageChunk) {
         if chunk.kind != .content, inbox.kind == .content {
             interrupted = chunk.kind == .control ? inbox : nil
@@ -90,7 +90,8 @@ struct StackReadSide: Sendable {
         // Deliver the truncated message as incomplete. The next receive call gets the end of the stream.
         let isCutOff = isAll && inbox.progress == .cutOff && !inbox.content.isEmpty
         let isEnd = isAll && inbox.isWhole && !isCutOff
-        // Programs expect content indices to begin at zero.
+        // Copy the bytes: a slice would keep its indices in the larger data, but programs expect content indices to
+        // begin at zero.
         let data = isAll ? inbox.content : Data(inbox.content.prefix(limit))
         byteCount += UInt64(data.count)
         let content = ReceivedContent(

@@ -128,7 +128,8 @@ struct StackWriteSide: Sendable {
     mutating func forget(ofTask id: UInt64) -> UnsafeContinuation<Failure?, Never>? {
         for index in messages.indices {
             guard case .task(id, let waiter) = messages[index].waiter else { continue }
-            // Keep the final message, because it ends the stream, and no later message can replace it.
+            // If the cancelled send call has the final message, only detach the task. The message must still be sent,
+            // because it ends the stream, and no later message can replace it.
             if messages[index].isFinal { messages[index].waiter = .unobserved } else { messages.remove(at: index) }
             return waiter
         }

@@ -47,7 +47,8 @@ package final class UnfinishedOpenings: Sendable {
 
     package var count: Int { state.withLock { $0.entries.count } }
 
-    /// Registers one connection's handshakes. If there are too many, may abort those of another connection.
+    /// Registers one connection's handshakes. If the listener then has too many unfinished handshakes, may abort
+    /// another connection's handshakes.
     package func enter(_ giveUp: @escaping Abort) -> Ticket {
         let number = state.withLock { state in
             state.lastNumber += 1

@@ -2,7 +2,8 @@ public import Causeway
 internal import CausewaySystem
 public import Foundation
 
-// Core Foundation names for run loops, which older programs pass to scheduling functions. Foundation on Linux has only `RunLoop`.
+// Core Foundation's names for run loops. Older programs use these names in calls of scheduling functions. Foundation on
+// Linux has only `RunLoop`.
 
 /// A run loop for Core Foundation scheduling functions. Two values are equal if they refer to the same run loop.
 ///

@@ -54,8 +54,8 @@ public func CFStreamCreatePairWithSocket(
     _ writeStream: UnsafeMutablePointer<Unmanaged<CFWriteStream>?>?
 ) {
     let (input, output) = Stream.streams(overSocket: sock, closingSocket: false)
-    // Close a stream that the caller did not request. Otherwise it would stay open, and the link would not end when the other stream is
-    // closed.
+    // If the caller did not request one of the two streams, close that stream. If it stayed open, the link (the object
+    // that moves bytes between the streams and the socket) would not end when the other stream is closed.
     if let readStream { readStream.pointee = .passRetained(input) } else { input.close() }
     if let writeStream { writeStream.pointee = .passRetained(output) } else { output.close() }
 }

@@ -2,7 +2,8 @@ package import Causeway
 internal import CausewaySystem
 package import Foundation
 
-/// The destination for an output stream whose bytes are passed to a callback, for example to a channel in a multiplexed protocol.
+/// The destination for an output stream's bytes. Passes the bytes to a callback, for example to write them to a channel
+/// in a multiplexed protocol.
 package final class StreamDrain: StreamLink {
     /// The receiver of the bytes.
     package struct Channel: Sendable {
@@ -84,8 +85,8 @@ package final class StreamDrain: StreamLink {
     }
 
     private func moveBytes(into channel: Channel) {
-        // Read this flag before the bytes: if the writer has finished by now, the loop below reads all bytes that it
-        // has written.
+        // Read this flag before the bytes. If it is already set, the writer adds no more bytes, so an empty pipe after
+        // the loop below means that all bytes were moved.
         let hasFinished = pipe.hasFinished
         while pipe.failure == nil, let piece = nextPiece() {
             guard let count = channel.write(piece) else { return fail(.posix(.ECONNRESET)) }

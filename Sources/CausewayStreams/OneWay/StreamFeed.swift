@@ -11,7 +11,7 @@ package final class StreamFeed: StreamLink {
     private struct Account: Sendable {
         /// Number of bytes added to the pipe.
         var put = 0
-        /// Number of bytes reported as read.
+        /// Number of these bytes already reported through `onRead`.
         var reported = 0
     }
 

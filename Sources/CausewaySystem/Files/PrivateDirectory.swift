@@ -15,7 +15,7 @@ package final class PrivateDirectory: Sendable {
         package var changed: Int64
     }
 
-    /// The maximum number of listed names.
+    /// The maximum number of directory entries that ``list()`` reads.
     package static let maximumCount = 100_000
     /// The prefix for temporary file names.
     package static let temporaryPrefix = ".new-"
@@ -198,7 +198,8 @@ package final class PrivateDirectory: Sendable {
     /// Removes a file. A missing file is no error.
     package func remove(_ name: String) { _ = unlinkat(descriptor.rawValue, name, 0) }
 
-    /// Removes the temporary files among `entries` that processes left behind.
+    /// Removes the abandoned temporary files among `entries`: files that were written more than an hour ago but not yet
+    /// renamed.
     package func removeAbandoned(_ entries: [Entry]) {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)

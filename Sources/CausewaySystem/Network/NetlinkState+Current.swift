@@ -8,8 +8,8 @@ extension NetlinkState {
     /// Reads the state from the kernel. Blocks for about 0.2 ms on a host with few interfaces and routes.
     ///
     /// The state's parts are listed one after the other. If a notification arrives during the listing, all parts are
-    /// listed again. If the state keeps changing, the final attempt's result is returned; a caller that monitors
-    /// changes then reads the state again.
+    /// listed again. If the state keeps changing, the final attempt's result is returned. A caller that monitors
+    /// changes receives the same notifications, and reads the state again after them.
     package static func current() throws(SystemError) -> NetlinkState {
         let changes = try NetlinkSocket(groups: .all, blocking: false)
         var socket = try NetlinkSocket()

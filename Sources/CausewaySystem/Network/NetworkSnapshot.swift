@@ -3,9 +3,10 @@ package import CausewayWire
 
 /// The host's interfaces, default routes and DNS servers at one moment, in the calling thread's network namespace.
 package struct NetworkSnapshot: Equatable, Sendable {
-    /// The interfaces, sorted by index, which puts loopback first on most hosts.
+    /// The interfaces, sorted by index. On most hosts loopback comes first.
     package var interfaces: [Interface]
-    /// Each family's default routes, the preferred one first. Known unusable routes are not included.
+    /// Each family's default routes, the preferred one first. Routes that the kernel marks as unusable are not
+    /// included.
     package var defaultRoutes: [DefaultRoute]
     /// The DNS servers that answer queries. If this host uses a local forwarder, these are the forwarder's servers. See
     /// ``ResolverState``.
@@ -17,7 +18,7 @@ package struct NetworkSnapshot: Equatable, Sendable {
     package struct Interface: Equatable, Sendable {
         /// The interface's name, index and type.
         package var interface: NWInterface
-        /// The kernel's other data about the interface.
+        /// The interface as the kernel reports it, for example with its flags and its maximum packet size.
         package var link: NetlinkLink
         /// IPv4 and IPv6 addresses in the kernel's order. Link-local IPv6 addresses have the interface as their scope.
         package var addresses: [NetlinkAddress]

@@ -66,7 +66,7 @@ package struct PacketIntake: Sendable {
     private var peers: [cw_address]
     private var lengths: [UInt32]
 
-    /// - Parameter byteCount: The maximum bytes to keep from each datagram; longer datagrams are truncated.
+    /// - Parameter byteCount: The maximum number of bytes to keep from each datagram; longer datagrams are truncated.
     package init(byteCount: Int) {
         self.byteCount = byteCount
         bytes = Array(repeating: 0, count: byteCount * Self.maximum)

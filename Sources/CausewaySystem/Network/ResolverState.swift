@@ -18,7 +18,8 @@ package struct ResolverState: Equatable, Sendable {
         .ipv4(IPv4Address(bits: 0x7F00_0035)), .ipv4(IPv4Address(bits: 0x7F00_0036)),
     ]
 
-    /// Reads the files. Missing files count as empty.
+    /// Reads resolv.conf and, if it names only the forwarder, the forwarder's file. A missing resolv.conf counts as
+    /// empty. If the forwarder's file is missing, ``servers`` contains the addresses in resolv.conf.
     package static func current(
         configurationPath: String = "/etc/resolv.conf", forwarderPath: String = "/run/systemd/resolve/resolv.conf"
     ) -> ResolverState {

@@ -20,8 +20,8 @@ package enum SystemBus {
 
 /// The user's session message bus (D-Bus).
 package enum SessionBus {
-    /// Returns the bus addresses that an environment names. If it names none, returns the socket in the user's runtime
-    /// directory. Does not start a bus.
+    /// Returns the bus addresses in the environment variable `DBUS_SESSION_BUS_ADDRESS`. If this variable is not set,
+    /// returns the path of the socket in the user's runtime directory (`XDG_RUNTIME_DIR`). Does not start a bus.
     package static func addresses(in environment: [String: String]) -> [DBusAddress] {
         if let text = environment[DBusAddress.sessionVariable] { return DBusAddress.list(text) }
         return environment["XDG_RUNTIME_DIR"].map { [.path($0 + "/bus")] } ?? []
@@ -59,8 +59,8 @@ package enum SessionBus {
         }
     }
 
-    /// Waits until the socket is ready or the deadline passes. Returns `false` if the deadline has already passed or
-    /// waiting fails.
+    /// Waits until the socket is ready or the deadline passes. Returns `false` if waiting fails, or if the deadline had
+    /// passed before the call. If it passes during the wait, returns `true`, and the next call returns `false`.
     private static func wait(for socket: borrowing Descriptor, writes: Bool, until deadline: Duration) -> Bool {
         let remaining = deadline - System.now
         guard remaining > .zero else { return false }

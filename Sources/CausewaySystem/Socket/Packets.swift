@@ -56,7 +56,8 @@ package struct PacketReader: ~Copyable, Sendable {
         packets.initialize(repeating: cw_packet())
     }
 
-    /// Receives pending packets, at most one per block. Returns 0 if the call would block.
+    /// Receives pending packets, each into a memory block. At most as many packets are received as the reader has
+    /// blocks. Returns the number of packets; 0 if the call would block.
     package mutating func receive(_ fd: CInt, wantsPeer: Bool) throws(SystemError) -> Int {
         for index in packets.indices {
             if packets[index].buffer == nil {

@@ -2,7 +2,8 @@ internal import CausewayTypes
 
 /// Listening sockets from the service manager (systemd's `sd_listen_fds(3)` protocol).
 package enum SocketActivation {
-    /// The number of the first socket that the service manager passes.
+    /// The descriptor number of the first socket that the service manager passes. The other sockets have the next
+    /// numbers.
     private static let firstDescriptor: CInt = 3
     private static let taken = LockedValue<Set<CInt>>([])
 

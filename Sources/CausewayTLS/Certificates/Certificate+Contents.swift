@@ -50,9 +50,10 @@ extension Certificate {
         cw_X509_get_extension_flags(object.pointer) & UInt32(CW_FLAG_CA) != 0
     }
 
-    /// Whether the TLS server must staple an OCSP response in each handshake (RFC 7633 §4).
+    /// Whether the certificate requires that its TLS server staples an OCSP response in each handshake (TLS feature
+    /// extension, RFC 7633 §4).
     ///
-    /// A malformed list of features counts as such a requirement.
+    /// A malformed TLS feature extension counts as this requirement.
     package var mustStaple: Bool {
         let index = cw_X509_get_ext_by_NID(object.pointer, CInt(CW_NID_TLS_FEATURE), -1)
         guard index >= 0 else { return false }

@@ -67,7 +67,8 @@ struct SigningKey: Hashable, Sendable {
         throw DERError("unsupported key algorithm (\(CertificateExtensions.dotted(identifier)))")
     }
 
-    /// Parses an RSA key (RFC 8017 §A.1.1). The modulus is odd, as a product of odd primes; the exponent must be odd to be invertible.
+    /// Parses an RSA key (RFC 8017 §A.1.1). Rejects an even modulus, because a product of odd primes is odd, and an
+    /// even exponent, because it has no inverse.
     private static func rsa(
         _ key: ArraySlice<UInt8>, _ modulusBits: ClosedRange<Int>
     ) throws(DERError) -> Kind {

@@ -46,9 +46,10 @@ enum KeyExchangeGroups {
         (4_588, "X25519MLKEM768", -1),
     ]
 
-    /// The default group lists; the first list that OpenSSL accepts is used. They contain elliptic curves and, if available, the
-    /// post-quantum hybrid. Finite field groups are not included: they cost a server up to a hundred times as much (ffdhe8192: 92 ms per
-    /// handshake), and the client chooses the group. A program can enable them explicitly.
+    /// The default group lists; the first list that OpenSSL accepts is used. The lists contain elliptic curves and, if
+    /// available, the post-quantum hybrid. They contain no finite field groups: the client chooses the group, and a
+    /// finite field group can cost a server a hundred times as much as a curve (ffdhe8192: 92 ms per handshake). A
+    /// program can enable these groups explicitly.
     static let recommended = [
         // This list is for OpenSSL 3.5 and later. A client offers a key share for each of the first two groups.
         "*X25519MLKEM768/*X25519:P-256/X448:P-384:P-521",

@@ -239,8 +239,9 @@ struct ContextBuilder {
         case .server:
             cw_SSL_CTX_set_session_id_context(pointer, [UInt8]("causeway".utf8), 8)
             let hasTickets = isResuming && settings.areTicketsEnabled
-            // Send one ticket per connection, so that a client has enough tickets for the connections that it opens at
-            // the same time. A ticket saves a handshake, which takes 25 times as long as creating the ticket.
+            // Send one ticket per connection. If a client opens several connections at the same time, it receives a
+            // ticket on each, and has enough tickets when it opens as many again. A ticket saves a full handshake,
+            // which takes 25 times as long as creating the ticket.
             cw_SSL_CTX_set_num_tickets(pointer, hasTickets ? 1 : 0)
             guard settings.isEarlyDataEnabled, hasTickets, !settings.usesDatagrams else { break }
             // With early data each ticket is valid once, so the server must store issued tickets (RFC 8446 §8.1).

@@ -30,7 +30,8 @@ final class SessionCache: Sendable {
 
     private let state = LockedValue(State())
 
-    /// Stores a session and evicts the oldest sessions.
+    /// Stores a session. If the peer has too many sessions, evicts the peer's oldest session. If the cache has too many
+    /// peers, evicts all sessions of the least recently used peer.
     func insert(_ session: SharedObject, for peer: Peer) {
         state.withLock { state in
             state.clock += 1

@@ -9,7 +9,7 @@ enum EarlyData {
     /// A server's complete input, which is read after the handshake. It is not empty.
     case received([UInt8])
 
-    /// The size of the content to send in bytes.
+    /// The size in bytes of the content to send, including bytes that were already sent.
     var outputCount: Int {
         if case .sending(let bytes, _) = self { bytes.count } else { 0 }
     }

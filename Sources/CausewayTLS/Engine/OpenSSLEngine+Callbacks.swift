@@ -66,7 +66,8 @@ extension OpenSSLEngine {
     /// Checks the peer's certificates before OpenSSL decodes them. OpenSSL offers no way to reject a message here. To reject one, this
     /// function overwrites the length at the start of OpenSSL's copy with an invalid value, so that decoding fails.
     fileprivate func inspect(_ message: UnsafeRawBufferPointer, hasContext: Bool) {
-        // A TLS header has type and length; a DTLS header also has the fragment's position.
+        // A handshake message starts with its type and its length. In DTLS, a sequence number and the fragment's
+        // position follow.
         let headerLength = usesDatagrams ? 12 : 4
         guard message.count > headerLength, message[0] == CertificateMessage.type else { return }
         let body = UnsafeRawBufferPointer(rebasing: message[headerLength...])

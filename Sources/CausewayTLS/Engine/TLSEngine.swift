@@ -123,7 +123,7 @@ package struct TLSNegotiation: Sendable {
     package let peerCertificates: [Certificate]
     /// The server's stapled OCSP response, in DER (RFC 8446 §4.4.2.1).
     package let stapledResponse: [UInt8]?
-    /// The DTLS limits; `nil` over a stream.
+    /// The maximum message size and the record overhead with DTLS; `nil` over a stream.
     package let datagrams: TLSDatagramLimits?
 }
 

@@ -1,7 +1,7 @@
 internal import CausewayTypes
 
 extension TLSFailure {
-    /// Returns the status for an alert from the peer (RFC 8446 §6).
+    /// Returns Apple's status code, such as `errSSLPeerBadCert`, for an alert from the peer (RFC 8446 §6).
     static func status(ofAlert number: UInt8) -> OSStatus { alerts[number]?.status ?? errSSLFatalAlert }
 
     /// Returns the alert's name in RFC 8446 §6, with spaces.

@@ -62,8 +62,8 @@ extension PrivateKey {
         return SharedObject(owning: pointer, .key)
     }
 
-    /// Returns an RSAPrivateKey's public part, RSAPublicKey. No number may be longer than the modulus: this limits the
-    /// cost of the test signature.
+    /// Returns an RSAPrivateKey's public part, RSAPublicKey. No number may be longer than the modulus: ``init(rsa:)``
+    /// signs and verifies one byte to test the key, and this rule limits the cost of that test.
     private static func publicPart(rsa der: [UInt8]) throws(DERError) -> [UInt8] {
         var outer = DERReader(der[...])
         var fields = DERReader(try outer.next(DERTag.sequence))

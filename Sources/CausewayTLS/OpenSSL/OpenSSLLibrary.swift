@@ -33,8 +33,8 @@ package enum OpenSSLLibrary {
         return code == 0 ? "no reason given" : reason(code)
     }
 
-    /// Clears the error queue before a call whose errors matter. The queue is nearly always empty, and looking at it is cheaper than
-    /// clearing it.
+    /// Clears the error queue before a call whose errors the caller will read from the queue. The queue is nearly
+    /// always empty, and checking this is cheaper than clearing it. A queue without errors is therefore not cleared.
     static func forgetErrors() {
         if cw_ERR_peek_error() != 0 { cw_ERR_clear_error() }
     }

@@ -66,7 +66,7 @@ package struct TLSSettings: Hashable, Sendable {
     package var requestsStatus = true
     /// Whether this connection is a retry after a failed attempt with a higher version (RFC 7507).
     package var isFallbackAttempt = false
-    /// Whether to report the secrets through ``TLSEngine/keyLog``.
+    /// Whether to report the connection's TLS secrets to ``TLSEngine/keyLog``, for decrypting captured traffic.
     package var logsKeys = false
     /// DTLS: maximum datagram size in bytes.
     package var maximumDatagram = 1_400

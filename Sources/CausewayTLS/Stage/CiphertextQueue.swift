@@ -39,8 +39,8 @@ struct CiphertextQueue {
         guard chunk.endsMessage, !partialDatagram.isEmpty else { return }
         let whole = partialDatagram
         partialDatagram = ByteChain()
-        // An unlimited number of datagrams can arrive while the program validates a certificate, so the excess is
-        // dropped.
+        // While the program validates a certificate, any number of datagrams can arrive. A datagram that arrives while
+        // the queue is full is dropped.
         guard datagrams.count < PlaintextQueue.maximumMessages else { return }
         datagrams.append(MessageChunk(whole))
     }

@@ -1,6 +1,6 @@
 internal import CausewayProtocols
 
-/// Plaintext to encrypt, and the state of the outbound direction's end.
+/// Plaintext to encrypt. Also records whether the outbound direction is open, ending or ended: see ``Phase``.
 struct OutboundContent {
     enum Phase: Hashable {
         case open

@@ -13,7 +13,7 @@ package struct TLSHandshakeStep: Sendable {
 
     /// Runs the step. Call once, on any thread.
     package func run() -> TLSProgress {
-        // If the stage has been deallocated, the connection no longer exists.
+        // If the stage has been deallocated, its connection no longer exists, so there is no handshake to continue.
         guard let shared else { return .needsCiphertext }
         return Self.take(shared.engine, on: piece)
     }

@@ -77,8 +77,9 @@ struct CertificateRules {
 
     private enum Position { case leaf, authority }
 
-    /// Returns whether the extended key usage allows this TLS role. A missing extension allows all uses. `anyExtendedKeyUsage`
-    /// is accepted for authorities but not for a leaf certificate, which it would make valid for every purpose.
+    /// Returns whether the extended key usage allows the peer's TLS role. A missing extension allows all uses.
+    /// `anyExtendedKeyUsage` is accepted only in an authority's certificate: a leaf certificate with this usage would
+    /// be valid for every purpose.
     private func allows(_ extensions: CertificateExtensions, _ position: Position) -> Bool {
         guard role != .any, let purposes = extensions.purposes else { return true }
         let needed = role == .server ? CertificateExtensions.Purpose.server : CertificateExtensions.Purpose.client

@@ -47,8 +47,9 @@ struct ConstrainedName: Sendable {
         return label.last == UInt8(ascii: ".") && !label.dropLast().contains(UInt8(ascii: "."))
     }
 
-    /// Compares an email or URI host with a constraint: `base` is a host, or a domain if it starts with a dot. A domain
-    /// includes only its subdomains.
+    /// Compares the host in an email address or URI with a constraint. If `base` starts with a dot, it matches the
+    /// domain's subdomains, but not the domain itself. Otherwise it matches only an equal host. An empty `base` matches
+    /// every host.
     func isOf(hostOrDomain base: [UInt8]) -> Bool {
         if base.isEmpty { return true }
         return base.first == UInt8(ascii: ".") ? isBelow(base.dropFirst()) : name == base

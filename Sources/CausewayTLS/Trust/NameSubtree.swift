@@ -70,7 +70,7 @@ struct NameSubtree: Sendable {
         case .uri(let text): base = .host(ConstrainedName.lower(text))
         case .mail(let text):
             let parts = text.utf8.split(separator: UInt8(ascii: "@"), maxSplits: 2, omittingEmptySubsequences: false)
-            // The local part is case-sensitive, the host is not.
+            // The local part of an email address is case-sensitive; the host is not.
             base =
                 parts.count == 2
                 ? .mailbox(local: Array(parts[0]), host: ConstrainedName.lower(Substring(parts[1])))
@@ -83,7 +83,7 @@ struct NameSubtree: Sendable {
         }
     }
 
-    /// Checks an address and a mask with the same length. The mask's one bits must come first.
+    /// Checks an address and a mask with the same length. In the mask, all 1 bits must precede all 0 bits.
     private static func checkMask(_ network: [UInt8]) throws(DERError) {
         guard network.count == 8 || network.count == 32 else {
             throw DERError("an address constraint has an invalid length")

@@ -1,6 +1,7 @@
-/// Trust settings in addition to, or instead of, the system's authorities.
+/// Settings for validating a peer's certificates: the trust anchors, the pinned keys, the exceptions and the validation
+/// time. The anchors are used in addition to the system's authorities, or instead of them.
 package struct TrustSettings: Hashable, Sendable {
-    /// A certificate accepted from one host regardless of any violation, for example a device's self-signed certificate.
+    /// A certificate that is accepted from one host without validation, for example a device's self-signed certificate.
     package struct Exception: Hashable, Sendable {
         package let host: ReferenceName
         /// The ``Certificate/fingerprint`` of the peer's own certificate.

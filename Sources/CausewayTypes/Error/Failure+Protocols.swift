@@ -1,4 +1,5 @@
-/// Failures of protocol state machines, which cannot use the `errno` constants of a C library.
+/// Failures that protocol state machines report. The modules of these state machines import no C library, so the
+/// `errno` constants are not available there.
 extension Failure {
     /// The peer violated a protocol (`EPROTO`).
     package static let protocolViolation = Failure(.posix(.EPROTO))

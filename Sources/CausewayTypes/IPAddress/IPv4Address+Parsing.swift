@@ -33,7 +33,8 @@ extension IPv4Address {
         return nil
     }
 
-    /// Removes the digits of one part from the front. Returns `nil` if there are none or if the number exceeds 32 bits.
+    /// Parses one part at the start of `text` and removes it. Returns `nil` if the part has no digits or a digit that
+    /// is invalid in its base, or if its value exceeds 32 bits.
     private static func parsePart(_ text: inout Substring.UTF8View) -> UInt32? {
         var base: UInt32 = 10
         var digitCount = 0

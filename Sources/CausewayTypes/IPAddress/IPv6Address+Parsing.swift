@@ -64,7 +64,8 @@ extension IPv6Address {
         return groups.finish()
     }
 
-    /// Removes one to four hexadecimal digits from the front.
+    /// Parses one to four hexadecimal digits at the start of `text` and removes them. Returns `nil` if there are no
+    /// digits or more than four.
     private static func parseGroup(_ text: inout Substring.UTF8View) -> UInt16? {
         var value: UInt32 = 0
         var digitCount = 0
@@ -84,7 +85,7 @@ extension IPv6Address {
         private var count = 0
         private var gap: Int?
 
-        /// Adds a group. Returns `false` if there are already eight.
+        /// Adds the next group to the address. Returns `false` if the address already has eight groups.
         mutating func append(_ group: UInt16) -> Bool {
             guard count < 8 else { return false }
             high = high << 16 | low >> 48

@@ -9,8 +9,8 @@ extension IPv6Address {
 
     private var unscopedDescription: String {
         if isIPv4Mapped { return "::ffff:\(embeddedQuad)" }
-        // If only the last group of an IPv4-compatible address is set (`::1234`), print the group: the address is probably not an IPv4
-        // address.
+        // An IPv4-compatible address in which only the last group is not zero (`::1234`) is probably not an IPv4
+        // address. The last group is then printed in hexadecimal.
         if isIPv4Compatabile, low > 0xffff { return "::\(embeddedQuad)" }
 
         let zeros = longestRunOfZeros

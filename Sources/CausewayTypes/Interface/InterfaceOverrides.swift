@@ -39,7 +39,7 @@ package struct InterfaceOverrides: Equatable, Sendable {
         }
     }
 
-    /// The default path of the file.
+    /// The path of the settings file to read if the environment variable `CAUSEWAY_INTERFACES` is not set.
     package static let defaultPath = "/etc/causeway/interfaces"
     package static let variable = "CAUSEWAY_INTERFACES"
 

@@ -38,7 +38,7 @@ extension ReturningMachine where Self: ~Copyable {
 
 /// A machine that keeps the actions that result from events in a queue. ``takeActions()`` removes them.
 package protocol QueueingMachine: StateMachine, ~Copyable {
-    /// Advances the machine's time to `now`. Adds the actions that are due to the queue.
+    /// Advances the machine's time to `now`. All actions that are due by then are added to the queue.
     mutating func advance(to now: Duration)
     /// Removes and returns the queued actions.
     mutating func takeActions() -> [Action]

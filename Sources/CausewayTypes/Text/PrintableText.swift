@@ -1,10 +1,14 @@
-/// Text that is safe to print on a terminal: it contains no control sequences, line breaks or direction changes from a peer.
+/// Text that is safe to print on a terminal: it contains no control sequences, line breaks or direction changes from a
+/// peer.
 ///
-/// Names, TXT entries, certificate subjects and error texts come from peers and may contain escape sequences or line breaks. Commands print
-/// only values of this type. A literal in the source code is not changed; each `String` that is interpolated into a literal is escaped.
-/// Printing foreign text without escaping therefore does not compile:
+/// Names, TXT entries, certificate subjects and error texts come from peers and may contain escape sequences or line
+/// breaks. Commands print only values of this type. A literal in the source code is not changed; each `String` that is
+/// interpolated into a literal is escaped:
 ///
 ///     let line: PrintableText = "+ \(name)  \(type) [\(interface)]"
+///
+/// A function that prints a `PrintableText` does not accept a `String` value. Code that passes a peer's text to it
+/// without escaping does not compile.
 package struct PrintableText: Hashable, Sendable {
     /// The escaped text. The only control characters in it are line breaks, tabs, and characters from literals, for
     /// example for colors.

@@ -1,7 +1,8 @@
 internal import CausewaySystem
 public import Foundation
 
-/// The option key for also removing credentials that are synchronized between devices.
+/// The key of an option of ``URLCredentialStorage/remove(_:for:options:)``. The value `true` allows the removal of a
+/// credential that is synchronized between devices.
 public let NSURLCredentialStorageRemoveSynchronizableCredentials =
     "NSURLCredentialStorageRemoveSynchronizableCredentials"
 

@@ -125,7 +125,8 @@ final class BackgroundTransfer: Sendable {
     /// - Parameter moved: The number of bytes downloaded so far.
     func beginAttempt(moved: Int64) {
         if record.stage == .created { update { $0.stage = .begun } }
-        // A killed process can have left part of an upload's response.
+        // A process that was killed during an earlier attempt can have stored part of an upload's response. Remove this
+        // part.
         guard !isUpload else { return store.removeContent(identifier) }
         let recovery = TransferRecovery(facts)
         let record = record
@@ -213,7 +214,7 @@ final class BackgroundTransfer: Sendable {
 
     /// Adopts the file of a download that the program cancelled with resume data. Without the file, the transfer starts over.
     func takeOver(_ resumption: Resumption) {
-        // The file is opened to lock it, because another download may use it.
+        // Open the file to lock it. If another download is using the file, this fails, and the transfer starts over.
         guard let file = FileSink(continuing: resumption.file, at: resumption.offset) else { return }
         let moved: Void? = try? FileManager.default.moveItem(at: resumption.file, to: store.contentURL(identifier))
         try? file.close()

@@ -132,7 +132,8 @@ package struct BackgroundTransfers: Sendable {
         var checkCount = 0
         while store.isLocked(.owner) {
             checkCount += 1
-            // Another process can hold the lock briefly, see ``TransferStore/lock(_:)``.
+            // Check the lock up to three times, because another process can hold it briefly, see
+            // ``TransferStore/lock(_:)``.
             guard checkCount < 3 else { return .busy }
             await Self.pause()
         }

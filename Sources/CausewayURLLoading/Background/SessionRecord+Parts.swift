@@ -1,7 +1,8 @@
 internal import Causeway
 internal import Foundation
 
-// The property names are the keys in the file.
+// The property names of the types below are the keys in the session record's file. Renaming a property changes the file
+// format.
 extension SessionRecord {
     struct Timeouts: Codable, Equatable, Sendable {
         private var requestTimeout: Double

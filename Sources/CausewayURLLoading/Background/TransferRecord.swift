@@ -96,7 +96,8 @@ struct TransferRecord: Codable, Sendable {
         Array(Hexadecimal.text(CacheChecksum.of(bytes)).utf8)
     }
 
-    /// Returns whether a transfer can load a URL. A stored request must not make a process read local files.
+    /// Returns whether a background transfer can load the URL: its scheme must be `http` or `https`. Other schemes are
+    /// refused, because a request from a stored record could otherwise make a process read local files.
     static func supports(_ url: URL?) -> Bool { ["http", "https"].contains(url?.scheme?.lowercased()) }
 
     /// Whether all values are in range. A faulty program can have written wrong values with a correct checksum.

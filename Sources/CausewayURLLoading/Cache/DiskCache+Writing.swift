@@ -145,7 +145,8 @@ extension DiskCache {
         get { state.withLock { $0.capacity } }
         set {
             state.withLock { $0.capacity = max(0, newValue) }
-            // An unused cache has nothing to evict.
+            // If the directory was not opened yet, do not open it only to evict files. They are evicted when it is
+            // opened.
             guard state.withLock({ $0.directory != nil }) else { return }
             writing.sync { if let directory = openedDirectory() { evict(directory) } }
         }

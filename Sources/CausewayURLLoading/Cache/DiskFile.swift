@@ -12,7 +12,8 @@ enum DiskFile {
         static let charset = "charset"
     }
 
-    /// Encodes an entry as a file in two pieces; `nil` if the entry cannot be stored in a file.
+    /// Encodes an entry as a file in two pieces: a record that describes the response, followed by the content. Returns
+    /// `nil` if the entry cannot be stored in a file.
     static func pieces(of entry: CacheEntry, for key: MemoryCache.Key) -> [[UInt8]]? {
         guard let url = entry.response.response.url?.absoluteString else { return nil }
         let content = [UInt8](entry.response.data)

@@ -57,7 +57,8 @@ struct DiskIndex: Sendable {
     /// Removes the least recently used files until at most `capacity` bytes remain. Returns their names.
     mutating func evict(to capacity: Int) -> [String] {
         guard usage > capacity else { return [] }
-        // 10 % more is evicted, so that the next new files do not each cause an eviction.
+        // Evict files until 10 % of the capacity is free. Otherwise each of the next new files could cause another
+        // eviction.
         let goal = capacity / 10 * 9
         var all: [(hash: UInt64, slot: Int, lastUse: Int)] = []
         for (hash, records) in slots {

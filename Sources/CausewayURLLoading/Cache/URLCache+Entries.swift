@@ -31,11 +31,12 @@ extension URLCache {
         }
     }
 
-    /// The maximum size of stored content in bytes: 5 % of the capacity.
+    /// The maximum content size of one stored response in bytes: 5 % of the memory capacity or of the disk capacity,
+    /// whichever is larger.
     var maximumContentSize: Int { max(memoryCapacity, diskCapacity) / 20 }
 
-    /// Keeps entries from files in memory. Does nothing if newer entries are there, or if entries were removed while
-    /// the files were read.
+    /// Adds entries that were read from files to the memory cache. Does nothing if the memory cache already has entries
+    /// for the key, or if entries were removed while the files were read.
     func keep(_ entries: [CacheEntry], for key: MemoryCache.Key, unlessChangedSince changes: Int) {
         guard !entries.isEmpty else { return }
         memory.withLock { memory in

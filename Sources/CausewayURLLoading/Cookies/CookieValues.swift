@@ -50,7 +50,7 @@ struct CookieValues: Hashable, Sendable {
     private mutating func readPorts(_ text: String?) {
         let all = text?.split(separator: ",").compactMap { Int(digits: $0.trimmingCharacters(in: .whitespaces)) }
         guard let all, !all.isEmpty else { return }
-        // A version 0 cookie has at most one port.
+        // A version 0 cookie has at most one port, so only the first port is used.
         ports = version == 0 ? [all[0]] : all
     }
 

@@ -24,7 +24,8 @@ public import Foundation
         super.init()
     }
 
-    /// Creates a cookie without a name, which no storage keeps, for subclasses with an initializer of their own.
+    /// Creates a cookie whose name, value, domain and path are empty, for subclasses that define an initializer. No
+    /// request sends such a cookie, because it has no domain.
     public override init() {
         values = CookieValues()
         super.init()

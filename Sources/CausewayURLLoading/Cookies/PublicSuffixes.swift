@@ -42,7 +42,8 @@ final class PublicSuffixes: Sendable {
             PublicSuffixList(parsing: $0)
         }
         let waiting = state.withLock { state in
-            // A list with fewer rules than the built-in selection is damaged.
+            // Use the system's list only if it has more rules than the built-in selection. Otherwise the file is
+            // probably damaged.
             if let parsed, parsed.count > PublicSuffixList.builtIn.count { state.list = parsed }
             state.isReady = true
             defer { state.waiting = [] }

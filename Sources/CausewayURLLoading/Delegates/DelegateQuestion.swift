@@ -26,7 +26,8 @@ struct DelegateQuestion<Receiver: Sendable, Answer: Sendable>: Sendable {
         if DelegateProbe.isKnownToLack(object, asyncMethod) {
             return put(to: others, fallback: fallback, answered: answered)
         }
-        // The delegate's `async` method can suspend, and there is no Swift task here that could await it.
+        // The delegate's `async` method can suspend, but this function is not `async`. A new Swift task therefore calls
+        // the method.
         Task.detached { [self] in
             let answer = await answer(of: receiver)
             if let answer { once.give(answer) } else { put(to: others, fallback: fallback, answered: answered) }

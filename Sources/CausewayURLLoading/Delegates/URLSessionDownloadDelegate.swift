@@ -4,7 +4,8 @@ public import Foundation
 ///
 /// Counterpart: macOS 10.9, iOS 7.
 @preconcurrency public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
-    /// Called when the download is complete. The file at `location` is removed when the method returns, so move it or open it before.
+    /// Called when the download is complete. The file at `location` is removed when the method returns, so move or open
+    /// the file in this method.
     func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL)
 
     /// Reports bytes written to the file. `totalBytesExpectedToWrite` is -1 if the length is not known.

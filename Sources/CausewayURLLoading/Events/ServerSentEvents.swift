@@ -57,7 +57,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             try await next()
         }
 
-        /// Ends the sequence. Returns the error to throw.
+        /// Ends the sequence after an error. Returns the error that the iterator throws.
         private mutating func end(_ error: any Error) -> any Error {
             (hasEnded, reader) = (true, nil)
             return LoadFailure.presented(error, for: source.request.url)
@@ -113,7 +113,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             }
         }
 
-        /// Waits until the next connection may begin.
+        /// Discards the ended connection, and waits for the reconnection delay before the next connection.
         nonisolated(nonsending) private mutating func disconnected(isFailure: Bool) async throws {
             reader = nil
             do {

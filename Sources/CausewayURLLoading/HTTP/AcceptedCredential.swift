@@ -3,7 +3,7 @@ internal import CausewayProtocols
 internal import CausewayWire
 internal import Foundation
 
-/// Keeps the credentials for the server and for a proxy, after a response has shown that they were accepted.
+/// Stores credentials for later requests, after a response has shown that the server or a proxy accepted them.
 struct AcceptedCredential: Sendable {
     let load: any ChallengedLoad
 

@@ -19,8 +19,8 @@ final class AlternativeMemory: AlternativeChoosing {
         services.withLock { $0.note(field, of: origin, age: age, at: Self.now) }
     }
 
-    /// Discards an origin's alternatives, because the alternative server is not responsible for the request (RFC 7838 §6). Returns whether
-    /// there were any.
+    /// Discards an origin's alternative services after a 421 response: the server that sent it is not responsible for
+    /// the origin (RFC 7838 §6). Returns whether the origin had alternative services.
     func misdirected(_ origin: HTTPOrigin) -> Bool {
         services.withLock { services in
             guard !services.isEmpty, !services.alternatives(for: origin, at: Self.now).isEmpty else { return false }

@@ -6,8 +6,8 @@ internal import Foundation
 
 /// Passes challenges from TLS connections to the program.
 ///
-/// A connection belongs to the session, but a challenge is passed to a task. This is the task whose load has waited
-/// longest for a connection to the origin.
+/// Connections belong to the session, and challenges to tasks. A connection's challenge is passed to the task whose
+/// load has waited longest for a connection to the same origin.
 final class ConnectionChallenges: Sendable {
     private struct State {
         var loads: [HTTPOrigin: [any ConnectingLoad]] = [:]

@@ -2,7 +2,7 @@ internal import Foundation
 
 /// The values of a request that determine which connections it can use.
 struct ConnectionNeeds: Equatable, Sendable {
-    /// Options that restrict the choice of connection.
+    /// The request options that restrict which connections a request can use.
     static let restrictions: RequestOptions = [
         .allowsCellularAccess, .allowsExpensiveAccess, .allowsConstrainedAccess, .allowsUltraConstrainedAccess,
         .requiresDNSSECValidation,

@@ -10,7 +10,8 @@ internal import Foundation
 final class DecodedContent: Sendable {
     /// The result of ``pump(while:_:)``.
     enum Progress {
-        /// The decoder needs more content, the task wants no more bytes, or another thread is decoding.
+        /// Decoding has paused, because the decoder needs more content, the task wants no more bytes, or another thread
+        /// is decoding.
         case waiting
         /// All content has been delivered.
         case finished

@@ -10,7 +10,7 @@ enum DefaultFields {
     private static let plain = makeFields(isSecure: false)
     private static let secure = makeFields(isSecure: true)
 
-    /// Removes fields managed by the engine, which concern content framing and the connection.
+    /// Removes the fields for content framing and for the connection, because the HTTP engine manages them.
     static func removeManaged(from fields: inout FieldSection) {
         for name in ["Content-Length", "Transfer-Encoding", "Connection", "Upgrade"] { fields.removeAll(name) }
     }
@@ -57,7 +57,8 @@ enum DefaultFields {
             .joined(separator: ", ")
     }
 
-    /// The names of the program and this package. A product token contains only certain characters (RFC 9110 §10.1.5).
+    /// The `User-Agent` value: the names of the program and of this package. In the program's name, all characters
+    /// except letters, digits and `.-_` become `_`, so that the name is a valid product token (RFC 9110 §10.1.5).
     private static var userAgent: String {
         let name = ProcessInfo.processInfo.processName.utf8.map { byte in
             (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte & 0xDF) || ".-_".utf8.contains(byte)

@@ -5,7 +5,7 @@ internal import Foundation
 /// A load with a ``LoadState``. Each event is reported to this state. The state returns work, such as an action, and
 /// the load does this work.
 protocol DrivenLoad: ChallengedLoad {
-    /// Calls `body` with exclusive access to the state. `body` must not call the program's code.
+    /// Calls `body` with exclusive access to the load's state. `body` must not call the program's code.
     func withState<Result: Sendable>(_ body: (inout LoadState) -> Result) -> Result
     /// Does the work that the load's state has returned for an event. The caller must not hold a lock.
     func perform(_ step: LoadState.Step)

@@ -66,7 +66,8 @@ final class HTTPLoader: Loader {
         }
     }
 
-    /// Prepares another exchange after the previous exchange.
+    /// Ends the metrics of the previous exchange, asks the program for a new body stream if the next request needs one,
+    /// and then starts the next exchange.
     private func prepareAgain() {
         guard let (record, isOpening) = state.withLock({ $0.transactionEnded(request) }) else { return }
         if let record {
@@ -235,7 +236,8 @@ final class HTTPLoader: Loader {
         endHandOver(stream)
     }
 
-    /// Releases what an ended load has used.
+    /// Cancels an ended load's request, and ends the load's use of authenticated connections. The load receives no more
+    /// connection challenges.
     func release(_ end: LoadState.End) {
         release(end.exchange)
         end.bound?.lease?.end()

@@ -8,7 +8,7 @@ extension TransactionRecord {
     /// Records the size of a request head in HTTP/1.1 form.
     mutating func note(_ request: HTTPRequestValue, _ body: HTTPRequestBody) {
         let head = request.head
-        // The request line also has two spaces, the version and the line end: 12 bytes.
+        // Besides the method and the target, the request line has two spaces, the version and the line end: 12 bytes.
         let line = head.method.utf8.count + head.target.utf8.count + 12
         let framing =
             switch body {
@@ -20,7 +20,7 @@ extension TransactionRecord {
         counts.requestHeader = Int64(line + framing + Self.headerBytes(head.fields))
     }
 
-    /// Records sent request content. `count` is negative if content will be sent again.
+    /// Adds to the number of content bytes sent. `count` is negative to subtract content that will be sent again.
     mutating func noteSent(_ count: Int) {
         counts.requestBody += Int64(count)
         counts.requestBodyBeforeEncoding = counts.requestBody

@@ -41,7 +41,8 @@ final class HTTPNetwork: Sendable {
     let strictTransport: StrictTransportStore
     /// Pending proxy challenges.
     let proxyChallenges = ProxyChallengeTable()
-    /// The connections bound to a credential.
+    /// The connections that were authenticated with one credential (Negotiate, NTLM) and are used only with this
+    /// credential.
     let boundConnections: BoundConnections
     /// The origins' alternative services.
     let alternatives = AlternativeMemory()
@@ -72,8 +73,8 @@ final class HTTPNetwork: Sendable {
 
     // MARK: Engines
 
-    /// Returns the engine for requests with these needs, and whether its connections use a proxy; `nil` after
-    /// ``close()``. The use of a proxy is known after the first call to ``proxies(isSecure:)``.
+    /// Returns the engine for requests with the given connection requirements, and whether a proxy is used; `nil` after
+    /// ``close()``. Whether a proxy is used is known only after the first call to ``proxies(isSecure:)``.
     func engine(for key: ConnectionNeeds, isSecure: Bool) -> (engine: HTTPEngine, usesProxy: Bool)? {
         let (known, usesProxy, isClosed) = state.withLock { state in
             (state.engine(for: key), state.usesProxy(isSecure: isSecure), state.isClosed)
@@ -216,7 +217,8 @@ final class HTTPNetwork: Sendable {
 
     /// Returns the privacy context with the proxies for plain or secure connections; `nil` if there are none.
     ///
-    /// - Throws: The error of an unusable proxy setting. Ignoring it would bypass the proxy.
+    /// - Throws: The error of a proxy setting that cannot be used. The caller must not ignore the error and connect
+    ///   without a proxy.
     func proxies(isSecure: Bool) throws(NWError) -> NWParameters.PrivacyContext? {
         let known = state.withLock { state in isSecure ? state.proxies.secure : state.proxies.plain }
         if let known { return known }

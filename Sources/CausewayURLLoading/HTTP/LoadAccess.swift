@@ -69,7 +69,7 @@ struct LoadAccess {
         boxedProxy == nil ? nil : proxy?.accepted.take()
     }
 
-    /// Returns whether default handling has not yet tried a credential in this load.
+    /// Records that default handling tries a credential. Returns whether this is the first try in this load.
     mutating func isFirstUse(of credential: URLCredential) -> Bool { proposed.insert(credential).inserted }
 
     /// Removes and returns the values that earlier responses require in the next request.

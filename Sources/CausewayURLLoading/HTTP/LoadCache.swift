@@ -27,7 +27,7 @@ final class LoadCache: Sendable {
     enum Step {
         case send(HTTPRequestValue)
         case deliver(CachedURLResponse)
-        /// Deliver the stored response, and validate its entry at the same time.
+        /// Deliver the stored response, and meanwhile ask the server whether the response is still valid.
         case deliverAndValidate(CachedURLResponse, CacheEntry, HTTPRequestValue)
         /// Fail, because no stored response answers the request.
         case fail
@@ -54,7 +54,7 @@ final class LoadCache: Sendable {
 
     // MARK: Lookup
 
-    /// Begins to use the cache for the next request. Returns the lookup; `nil` if the request is sent in any case.
+    /// Begins to use the cache for the next request. Returns the lookup; `nil` if the request is sent without a lookup.
     func begin(_ fields: FieldSection, _ use: CacheUse) -> CacheQuestion? {
         let question = CacheQuestion(
             method: attempt.request.values.method, fields: fields, use: use, now: CacheExchange.now, key: key)
@@ -144,9 +144,9 @@ final class LoadCache: Sendable {
 
     // MARK: Stored responses
 
-    /// Returns an entry's response as it is delivered; `nil` if the entry cannot answer the request.
+    /// Returns the response to deliver for a cache entry; `nil` if the entry cannot answer the request.
     ///
-    /// - Parameter isValidated: Whether the server has just confirmed the response. Otherwise the response gets the
+    /// - Parameter isValidated: Whether the server has just confirmed the response. If `false`, the response gets the
     ///   field `Age` (RFC 9111 §4).
     private func delivery(
         of entry: CacheEntry, _ question: CacheQuestion, isValidated: Bool = false
@@ -236,7 +236,8 @@ final class LoadCache: Sendable {
         cache.storeCachedResponse(entry.response, for: task)
     }
 
-    /// Compares a HEAD response with the stored GET response (RFC 9111 §4.3.5).
+    /// Updates the stored GET response from a HEAD response. If the two do not match, removes the stored responses for
+    /// the URL (RFC 9111 §4.3.5).
     private func compareHead(_ head: HTTPResponseHead, _ question: CacheQuestion, _ requestTime: Int, _ now: Int) {
         guard cache.isPlain, let key, !cache.isKnownToLack(key) else { return }
         let check: @Sendable ([CacheEntry]) -> Void = { [cache] entries in
@@ -278,7 +279,8 @@ final class LoadCache: Sendable {
 }
 
 extension URLCache {
-    /// Invalidates stored responses after an unsafe method (RFC 9111 §4.4).
+    /// After a non-error response to an unsafe method, such as POST, removes the stored responses that the request may
+    /// have made obsolete (RFC 9111 §4.4).
     func invalidate(after request: URLRequest, _ head: HTTPResponseHead) {
         let method = request.values.method
         guard method != "GET", method != "HEAD", let uri = request.values.url?.absoluteString else { return }

@@ -8,7 +8,7 @@ struct LoadCookies {
     enum Source: Sendable {
         /// The session's storage.
         case storage
-        /// The program's storage subclass, which has returned these cookies.
+        /// The cookies that the program's ``HTTPCookieStorage`` subclass has returned for the task.
         case given([HTTPCookie])
     }
 
@@ -34,7 +34,8 @@ struct LoadCookies {
         return (storage, task)
     }
 
-    /// Asks the program's storage subclass for the task's cookies. Calls `then` at most once, on the answering thread.
+    /// Asks the program's storage subclass for the task's cookies. Calls `then` at most once, on the thread on which
+    /// the subclass answers.
     func ask(
         _ subclass: (storage: HTTPCookieStorage, task: URLSessionTask), for load: any AskingLoad,
         _ then: @escaping @Sendable (Source) -> Void

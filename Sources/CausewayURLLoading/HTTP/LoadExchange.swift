@@ -25,7 +25,8 @@ struct LoadExchange: Sendable {
     private(set) var response: HTTPURLResponse?
     /// Whether the connection of the response that is held back carried an earlier request.
     private(set) var isReused = false
-    /// The time at which the exchange began; `nil` if the exchange uses no proxy.
+    /// The time at which an exchange through a proxy began; `nil` for other exchanges. Proxy refusals before this time
+    /// do not concern the exchange.
     private(set) var proxyStart: Duration?
     /// Why the exchange failed, or why it was ended early.
     private(set) var failure: HTTPFailure?

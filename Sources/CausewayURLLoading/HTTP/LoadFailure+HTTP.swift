@@ -114,7 +114,7 @@ extension LoadFailure {
         }
     }
 
-    /// Returns the cause for a TLS alert about the client's certificate.
+    /// Returns the failure's cause if a TLS alert concerns the client's certificate; otherwise `nil`.
     private static func clientCertificate(_ code: OSStatus) -> Cause? {
         switch code {
         case errSSLCertificateRequired: .clientCertificateRequired

@@ -27,7 +27,8 @@ enum LoadRedirect {
         case .deliver: self = .deliver
         case .follow(let next): self.init(next, after: request, refusal: nil)
         case .refuse(.downgrade, var proposed?) where network.secured(proposed.target) != nil:
-            // The redirect leads to a host with Strict-Transport-Security, so it is no downgrade.
+            // The new host has Strict-Transport-Security, so the next request uses a secure scheme. Therefore the
+            // redirect is no downgrade to plain HTTP.
             proposed.target = network.secured(proposed.target) ?? proposed.target
             self.init(proposed, after: request, refusal: nil)
         case .refuse(let refusal, let proposed?):

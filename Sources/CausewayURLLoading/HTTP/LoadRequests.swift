@@ -49,7 +49,10 @@ struct LoadRequests {
 
     // MARK: Requests
 
-    /// Returns the request for the engine, with the session's fields added. A URL without slashes or host is not valid (RFC 9110 §4.2.1).
+    /// Returns the request for the engine, with the session's fields added.
+    ///
+    /// - Throws: The failure of a request that cannot be sent, for example because its URL has no `//` or no host (RFC
+    ///   9110 §4.2.1).
     func make(
         _ cookies: LoadCookies.Source, _ authorization: LoadAccess.Authorization
     ) throws(LoadFailure) -> (HTTPRequestValue, Reuse?) {
@@ -124,7 +127,8 @@ struct LoadRequests {
         return .inField(of: known.space)
     }
 
-    /// The request that a Digest answer covers, and its URL; `nil` if the request is not valid.
+    /// The request data from which a Digest answer is computed, and the URL of the request; `nil` if the request is not
+    /// valid.
     var digestRequest: (DigestRequest, URIReference)? {
         guard let text = attempt.request.url?.absoluteString, let uri = URIReference(text),
             let sent = current(to: target)
@@ -152,7 +156,7 @@ struct LoadRequests {
         guard values.method != "GET" || !hasBytes else { throw LoadFailure(.tooLarge) }
         if case .file(let url) = attempt.task.plan.source, hasContent {
             let size = try FileFacts.size(of: url)
-            // There is nothing to send beyond the end of a truncated file.
+            // If the file has become shorter than `offset`, no bytes are left to send.
             let rest = max(0, size - offset)
             return .stream(
                 PausableSource(try FileBodyReader(url, from: offset, count: rest), for: attempt), length: Int(rest))

@@ -27,7 +27,7 @@ extension LoadState {
 
     /// How to handle a response head.
     struct Arrival: Sendable {
-        /// The action for the response; `.none` if the head arrived too late.
+        /// The action for the response; `.none` if the load no longer waits for a response head.
         var action: LoadMachine.Action
         /// An action to report that the load has stopped waiting for connectivity; `.none` if it did not wait.
         var path: LoadMachine.Action
@@ -46,7 +46,7 @@ extension LoadState {
         var bound: LoadAccess.Bound?
     }
 
-    /// The final values of a load that has ended.
+    /// The resources to release and the metrics to report after a load has ended.
     struct Conclusion: Sendable {
         var end: End
         /// The metrics; `nil` if the task is not measured.

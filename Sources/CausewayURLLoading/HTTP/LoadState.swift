@@ -13,7 +13,8 @@ struct LoadState: Sendable {
     /// The connection's handover to a stream task.
     private enum HandOver: Sendable {
         case none
-        /// The completion receives the connection, or `nil` if the load ends without a handover.
+        /// The task has requested the connection. The closure receives the connection, or `nil` if the load ends
+        /// without a handover.
         case requested(@Sendable (HTTPUpgradedStream?) -> Void)
         /// A handover is no longer possible: the end of the load was reported, or a stored response answers the
         /// request.
@@ -161,8 +162,10 @@ struct LoadState: Sendable {
         return arrival
     }
 
-    /// Reports that the server has switched the protocol. The returned key of the WebSocket handshake is `nil` if the
-    /// load does not wait for a response head.
+    /// Reports that the server has switched the protocol.
+    ///
+    /// - Returns: A step to perform, and the key that the request's WebSocket handshake contained (empty for other
+    ///   protocols). The key is `nil` if the load does not wait for a response head; the switch must then be ignored.
     mutating func protocolSwitched(
         _ head: HTTPResponseHead, _ response: HTTPURLResponse, _ connection: HTTPConnectionInformation
     ) -> (path: Step, key: String?) {

@@ -86,7 +86,8 @@ struct StreamBodyReader: BodyReader {
             stream.close()
             return .end(FieldSection())
         case 1...: return .content(Data(buffer[..<count]))
-        // Reading `streamError` would crash the process if the stream has no error object.
+        // The error is not taken from `streamError`: reading this property would crash the process if the stream has no
+        // error object.
         default: return .failure(LoadFailure(.bodyStreamExhausted))
         }
     }

@@ -66,8 +66,8 @@ struct ProxiedExchange: Sendable {
         return true
     }
 
-    /// Ends an exchange that waits for connectivity, if the reason is that a proxy demands a credential. The demand is
-    /// handled when the exchange has ended. Returns `false` if the exchange waits for another reason.
+    /// Ends the exchange if it waits for connectivity because a proxy demands a credential. The demand is handled after
+    /// the exchange has ended. Returns `false` if the exchange waits for another reason, or has already ended.
     func endsWaiting(for reason: NWError) -> Bool {
         guard case .posix(.EACCES) = reason, refusedProxy != nil,
             let handle = load.withState({ $0.waitRefused(.cannotConnect(reason)) })

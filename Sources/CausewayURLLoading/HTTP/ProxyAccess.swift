@@ -40,8 +40,8 @@ struct ProxyAccess: Sendable {
                 by: proxy.authority, challenges: proxy.refusal.challenges, schemes: schemes)
         switch step {
         case .offer(let offers): return .offer(offers)
-        // The handshake with the proxy handles new nonces and tokens itself. A refusal therefore means that the
-        // credential is wrong.
+        // The handshake with the proxy already handles new nonces and tokens. So sending the same credential again
+        // cannot help.
         case .renew, .deliver: return .giveUp
         }
     }

@@ -16,11 +16,12 @@ protocol ProxyUser: Challenged {
     func withProxyAccess<Result: Sendable>(_ body: (inout ProxyAccess) -> Result) -> Result
     /// Connects through the proxy again.
     ///
-    /// - Parameter isNew: Whether to use a new connection, which is authenticated during its handshake.
+    /// - Parameter isNew: Whether a new connection is required, because the authentication is part of the handshake
+    ///   with the proxy.
     func connectAgain(isNew: Bool)
 }
 
-/// A proxy's refusal, which a credential may answer.
+/// A proxy's refusal of a connection or request, with a demand for a credential.
 struct ProxyDemand: Sendable {
     let proxy: RefusedProxy
     /// The connection error; `nil` if the proxy answered a request.
@@ -119,11 +120,11 @@ extension ProxyUser {
 }
 
 extension HTTPNetwork {
-    /// Returns the offered schemes that authenticate connections and that can be used. Loads a library only if its
-    /// scheme is offered.
+    /// Returns the offered schemes that authenticate whole connections (Negotiate, NTLM) and that can be used. A
+    /// scheme's library is loaded only if the scheme is offered.
     ///
-    /// If no challenge can be answered, returns the schemes whose library is missing. When the program supplies a
-    /// credential for such a scheme, the task fails with an error that names the library.
+    /// If no challenge can be answered, returns the offered schemes whose library is missing. If the program then
+    /// supplies a credential for such a scheme, the task fails with an error that names the library.
     func connectionSchemes(of challenges: [String]) -> ConnectionSchemes {
         var (schemes, missing): (ConnectionSchemes, ConnectionSchemes) = ([], [])
         for (scheme, kind) in offeredSchemes(in: challenges) {
@@ -150,8 +151,8 @@ extension HTTPNetwork {
         }
     }
 
-    /// Creates a security context for a host; `nil` if the library is missing. For an empty user name or
-    /// password, the system's default is used.
+    /// Creates a security context for a host; `nil` if the library is missing or the context cannot be created. If the
+    /// user name or the password is empty, Negotiate takes it from the system, for example from a Kerberos ticket.
     static func makeContext(
         _ scheme: ConnectionScheme, with host: String, _ credential: URLCredential
     ) -> (any NegotiateContext)? {

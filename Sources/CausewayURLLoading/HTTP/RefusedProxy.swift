@@ -27,7 +27,8 @@ struct RefusedProxy: Sendable {
         !refusal.hadCredential && (refusal.hasCredential || challenges.credential != nil || challenges.hasAuthenticator)
     }
 
-    /// Returns a challenge's protection space as the program sees it. A challenge without a realm uses the host as realm.
+    /// Returns the protection space that the program receives with a challenge. If an HTTP challenge names no realm,
+    /// the proxy's host is the realm. SOCKS, Negotiate and NTLM have no realms.
     func makeSpace(_ offer: AuthenticationAttempts.Offer) -> URLProtectionSpace {
         let named = AuthenticationMethod.name(of: offer.space.scheme)
         let (type, realm, method) =

@@ -2,14 +2,14 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayWire
 
-/// Caches the latest result of a function that adds something to header fields. Programs often repeat a request, and a
-/// comparison costs less than copying and changing the fields.
+/// Caches the latest result of a function that completes header fields, for example with cookies. Programs often repeat
+/// a request, and a comparison costs less than copying and changing the fields.
 ///
-/// A result is used only for the same fields and the same addition, so that no request receives values of another
-/// request.
+/// A result is used again only if the original fields and the added value are the same, so that no request receives
+/// values of another request.
 struct RememberedFields<Addition: Equatable & Sendable>: Sendable {
-    /// The cached result, and the values from which it was made. This is a class, because a lookup would copy the
-    /// values of a structure.
+    /// The cached result, and the values from which it was made. This is a class, so that a lookup does not copy the
+    /// values.
     private final class Last: Sendable {
         let fields: FieldSection
         let addition: Addition

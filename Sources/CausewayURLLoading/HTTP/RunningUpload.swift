@@ -76,7 +76,8 @@ final class RunningUpload: Sendable {
         }
     }
 
-    /// Reports a response, and returns how the load goes on. The server can ask for a credential at each step.
+    /// Reports a response, and returns how the load goes on. A 401 response does not change the upload's state, because
+    /// the server can ask for a credential at each step of the upload.
     func answered(_ head: HTTPResponseHead) -> Step {
         guard head.status != 401 else { return .deliver }
         return state.withLock { upload in

@@ -14,7 +14,8 @@ protocol ChallengedLoad: Challenged, AskingLoad {
     /// The response that is held back while it is undecided whether another request follows it; `nil` if there is no
     /// such response.
     var undecidedResponse: HTTPURLResponse? { get }
-    /// The request that a Digest answer covers, and its URL; `nil` if the request is not valid.
+    /// The request data from which a Digest answer is computed, and the URL of the request; `nil` if the request is not
+    /// valid.
     var digestRequest: (DigestRequest, URIReference)? { get }
 
     func withAccess<Result: Sendable>(_ body: (inout LoadAccess) -> Result) -> Result
@@ -182,7 +183,8 @@ struct ServerChallenge: Sendable {
 }
 
 extension AuthenticationAttempts.Offer {
-    /// Returns the protection space as the program sees it. A challenge without a realm uses the host as realm.
+    /// Returns the protection space that the program receives with a challenge. If a challenge names no realm, the host
+    /// is the realm. Negotiate and NTLM have no realms.
     func makeSpace(of load: any ChallengedLoad) -> URLProtectionSpace {
         let origin = load.origin
         let hasRealm = ConnectionSchemes(scheme: space.scheme) == nil

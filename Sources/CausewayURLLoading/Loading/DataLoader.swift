@@ -16,7 +16,7 @@ final class DataLoader: Loader {
 
     private struct Progress {
         var phase = Phase.ready
-        /// Called after the content was reported.
+        /// The completion that ``deliver(then:)`` has stored. The loader calls it after the content was reported.
         var completion: (@Sendable () -> Void)?
     }
 

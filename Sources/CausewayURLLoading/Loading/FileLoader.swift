@@ -90,7 +90,8 @@ final class FileLoader: Loader {
     }
 }
 
-/// File attributes, with errors that map to the `URLError` codes that programs expect.
+/// Looks up the size of a file. Each failure has the `URLError` code that programs expect, for example if the file is
+/// missing.
 enum FileFacts {
     /// Returns a regular file's size in bytes.
     static func size(of url: URL) throws(LoadFailure) -> Int64 {

@@ -11,10 +11,11 @@ protocol Loader: AnyObject, Sendable {
     /// Starts loading. Called once.
     func start()
 
-    /// Called when ``LoadAttempt/wantsBytes`` may have changed. The call can be late or repeated, so the loader must read the property
-    /// again.
+    /// Called when ``LoadAttempt/wantsBytes`` may have changed. The call can be late or repeated, so the loader must
+    /// read the property again.
     ///
-    /// This carries back-pressure to the network: while the loader does not read, received bytes stay in the kernel's buffer.
+    /// While the task wants no bytes, the loader stops reading, and received bytes stay in the kernel's buffer. In this
+    /// way, a slow task slows down the sender (back-pressure).
     func demandChanged()
 
     /// Called when ``LoadAttempt/priority`` has changed.
@@ -51,7 +52,8 @@ enum LoadEvent: Sendable {
     case continuation(URLRequest)
     /// An authentication challenge. The loader continues after `answer` is called.
     indirect case challenge(URLAuthenticationChallenge, answer: ChallengeAnswer)
-    /// The request content is sent again from an offset.
+    /// The loader will send the request content again from an offset. The task sets its number of sent bytes to this
+    /// offset.
     case sendsAgain(from: Int64)
     /// The body must be sent again from an offset. The loader continues after `answer` is called.
     case needsStream(from: Int64, answer: @Sendable (Unchecked<InputStream>?) -> Void)
@@ -70,7 +72,7 @@ enum LoadEvent: Sendable {
     indirect case whole(HTTPURLResponse, Data, CacheExchange?)
     case failed(any Error)
 
-    /// Whether the event is a whole response.
+    /// Whether the event is ``whole(_:_:_:)``: a response head together with all of its content.
     var isWhole: Bool { if case .whole = self { true } else { false } }
 
     /// The memory cost of the event while it waits in the task's message queue, in bytes, in addition to its content.
@@ -117,7 +119,7 @@ final class LoadAttempt: Sendable {
     /// The task's priority, which the program can change at any time.
     var priority: Float { task.priority }
 
-    /// Whether the task is running, so that its loader should send content.
+    /// Whether the task is running. The loader sends request content only while it is.
     var isRunning: Bool { task.isRunning }
 
     /// Reports an event to the task. Can be called from any thread.

@@ -40,7 +40,7 @@ struct TransactionRecord: Sendable {
         var traits: Traits = []
     }
 
-    /// Properties of the connection and its path.
+    /// Properties of the connection and of the network path that it uses.
     struct Traits: OptionSet, Sendable {
         let rawValue: UInt8
         static let proxied = Traits(rawValue: 1 << 0)

@@ -4,7 +4,8 @@ internal import Foundation
 /// Forwards a data task's delegate callbacks to the delegate of an ``NSURLConnection``. SAFETY: the stored properties are constants of
 /// thread-safe types.
 final class ConnectionAdapter: NSObject, DeferringDelegate, @unchecked Sendable {
-    /// The task retains the adapter, and therefore the connection, until the task completes, as on Apple platforms.
+    /// As on Apple platforms, the connection lives until the task completes: the task retains the adapter, and the
+    /// adapter retains the connection.
     private let connection: NSURLConnection
     private let events: ConnectionEvents<any NSURLConnectionDelegate>
 

@@ -28,7 +28,7 @@ final class ConnectionEvents<Delegate>: Sendable {
     /// Whether a run loop or an operation queue is set.
     var hasPlace: Bool { state.withLock { !$0.places.isEmpty || $0.queue != nil } }
 
-    /// Whether no further callback is delivered.
+    /// Whether the delivery of callbacks has ended, with the final callback or by a cancellation.
     var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
     /// Appends a callback.

@@ -90,7 +90,8 @@ public import Foundation
         let made = session.dataTask(with: request)
         made.delegate = ConnectionAdapter(self, events)
         task.withLock { $0 = made }
-        // The delegate or another thread can have cancelled the connection before there was a task.
+        // If the delegate or another thread cancelled the connection before `task` was set, the cancellation found no
+        // task. So the task is cancelled here.
         if events.hasEnded { made.cancel() } else { made.resume() }
     }
 
@@ -110,7 +111,7 @@ public import Foundation
     /// Counterpart: macOS 10.5, iOS 2.
     open func unschedule(from aRunLoop: RunLoop, forMode mode: RunLoop.Mode) { events.remove(from: aRunLoop, mode) }
 
-    /// Sets the queue on which the delegate is called, instead of run loops.
+    /// Sets the queue on which the delegate is called. The delegate is then no longer called in run loops.
     ///
     /// Counterpart: macOS 10.7, iOS 5.
     open func setDelegateQueue(_ queue: OperationQueue?) { events.use(queue) }
@@ -178,5 +179,5 @@ private final class SynchronousResult: Sendable {
     }
 }
 
-/// The placeholder if the program supplies no delegate.
+/// The delegate of a connection for which the program supplies no delegate.
 private final class NoDelegate: NSObject, NSURLConnectionDelegate {}

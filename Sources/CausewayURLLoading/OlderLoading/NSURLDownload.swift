@@ -54,7 +54,8 @@ public import Foundation
             let made = NSURLConnection.session(usingCredentials: usesCredentials).dataTask(with: request)
             made.delegate = DownloadAdapter(self)
             state.withLock { $0.task = made }
-            // The delegate or another thread can have cancelled the download before there was a task.
+            // If the delegate or another thread cancelled the download before `task` was set, the cancellation found no
+            // task. So the task is cancelled here.
             if events.hasEnded { made.cancel() } else { made.resume() }
         }
     }
@@ -96,7 +97,7 @@ public import Foundation
         if state.withLock({ $0.destination == nil }) {
             delegate.download(self, decideDestinationWithSuggestedFilename: name)
         }
-        // The delegate can have cancelled the download.
+        // If the delegate has cancelled the download, no file is created.
         guard !events.hasEnded else { return }
         let (chosen, overwrites) = state.withLock { ($0.destination, $0.allowsOverwriting) }
         let wanted = chosen ?? FileManager.default.temporaryDirectory.appendingPathComponent(name).path
@@ -107,7 +108,8 @@ public import Foundation
             state.handle = handle
             state.path = path
         }
-        // Another thread can have cancelled the download before there was a file to remove.
+        // If another thread cancelled the download before the file was stored in the state, the cancellation found no
+        // file. So the file is closed here.
         guard !events.hasEnded else { return closeFile(removes: deletesFileUponFailure) }
         delegate.download(self, didCreateDestination: path)
     }
@@ -148,5 +150,5 @@ public import Foundation
     }
 }
 
-/// The placeholder if the program supplies no delegate.
+/// The delegate of a download for which the program supplies no delegate.
 private final class NoDownloadDelegate: NSObject, NSURLDownloadDelegate {}

@@ -16,7 +16,7 @@ public import Foundation
     ) -> Bool
     /// Asks the delegate to respond to a challenge by calling a method of the challenge's sender.
     func download(_ download: NSURLDownload, didReceive challenge: URLAuthenticationChallenge)
-    /// Reports a cancelled challenge, which needs no response. This method is never called.
+    /// Reports that a challenge was cancelled and needs no response. Causeway never calls this method.
     func download(_ download: NSURLDownload, didCancel challenge: URLAuthenticationChallenge)
     /// Returns whether stored credentials may be used. The default is `true`.
     func downloadShouldUseCredentialStorage(_ download: NSURLDownload) -> Bool

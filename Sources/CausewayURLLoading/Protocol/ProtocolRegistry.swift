@@ -5,7 +5,8 @@ internal import Foundation
 enum ProtocolRegistry {
     private static let classes = LockedValue<[URLProtocol.Type]>([])
 
-    /// Registers a class before all others. Returns whether it is a subclass of ``URLProtocol``.
+    /// Registers a class, which is then tried before all other registered classes. Returns whether the class is a
+    /// subclass of ``URLProtocol``.
     static func register(_ protocolClass: AnyClass) -> Bool {
         guard let type = protocolClass as? URLProtocol.Type else { return false }
         classes.withLock { classes in
@@ -28,7 +29,7 @@ enum ProtocolRegistry {
 enum BuiltInProtocols {
     static let all: [AnyClass] = [HTTPLoading.self, DataLoading.self, FileLoading.self]
 
-    /// Returns whether a class represents a built-in loader.
+    /// Returns whether a class is the placeholder for a built-in loader.
     static func contains(_ type: URLProtocol.Type) -> Bool { all.contains { $0 == type } }
 
     /// Returns whether a built-in loader can load a request.

@@ -47,7 +47,7 @@ public import Foundation
     /// The cached response for the request.
     open var cachedResponse: CachedURLResponse? { values.cachedResponse }
 
-    /// The loaded task; `nil` if the object was created without a task.
+    /// The task for which the object loads; `nil` if the object was created without a task.
     ///
     /// Counterpart: macOS 10.10, iOS 8.
     open var task: URLSessionTask? { values.task }
@@ -123,7 +123,7 @@ public import Foundation
     func urlProtocolDidFinishLoading(_ protocol: URLProtocol)
     /// Reports that the load failed.
     func urlProtocol(_ protocol: URLProtocol, didFailWithError error: any Error)
-    /// Reports an authentication challenge. The decision is sent to the challenge's sender.
+    /// Reports an authentication challenge. The client passes the decision to the `sender` of `challenge`.
     func urlProtocol(_ protocol: URLProtocol, didReceive challenge: URLAuthenticationChallenge)
     /// Reports that a challenge was cancelled.
     func urlProtocol(_ protocol: URLProtocol, didCancel challenge: URLAuthenticationChallenge)

@@ -36,7 +36,7 @@ struct ArchivedRequest: Codable {
         body = values.body.data
     }
 
-    /// The request's values. Raw values that match no enumeration case are replaced by the default.
+    /// The request's values. If a stored raw value matches no enumeration case, the property gets its default value.
     var values: RequestValues {
         var values = RequestValues(
             url: url.flatMap { URL(string: $0) },

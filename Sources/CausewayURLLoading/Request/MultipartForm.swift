@@ -4,8 +4,8 @@ public import Foundation
 
 /// A form with text, data and files, sent as `multipart/form-data` (RFC 7578). This type is an addition to Apple's API.
 ///
-/// Files are read while they are sent, so their size does not matter. The form's length is known before sending, and is sent as
-/// `Content-Length`.
+/// Files are read in pieces while they are sent, so large files need little memory. The form's length is known before
+/// sending, and is sent as `Content-Length`.
 ///
 /// ```swift
 /// var form = MultipartForm()

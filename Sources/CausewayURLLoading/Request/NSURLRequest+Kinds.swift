@@ -3,7 +3,7 @@ extension NSURLRequest {
     ///
     /// Counterpart: macOS 10.2, iOS 2.
     public enum CachePolicy: UInt, Sendable {
-        /// The protocol's rules apply, such as RFC 9111 for HTTP.
+        /// The caching rules of the URL's protocol apply, such as RFC 9111 for HTTP.
         case useProtocolCachePolicy = 0
         /// The local cache is not read.
         case reloadIgnoringLocalCacheData = 1

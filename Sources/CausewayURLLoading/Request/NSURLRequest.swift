@@ -66,7 +66,8 @@ internal import CausewayWire
     /// Returns whether all values of both requests are equal.
     open override func isEqual(_ other: Any?) -> Bool { (other as? NSURLRequest)?.values == values }
 
-    /// The hash value of all values.
+    /// A hash value of the URL, the main document's URL, the method and the body. Equal requests have equal hash
+    /// values.
     open override var hash: Int { values.hashValue }
 
     /// A textual description: the class and the URL.

@@ -1,7 +1,8 @@
 internal import CausewayWire
 
-/// Line ends in header fields. A line end folds a value if a space or tab follows the line end (RFC 9112 §5.2). Any
-/// other line end, and a zero byte, could add other fields to the request.
+/// Handles line ends in header fields. In a value, CRLF followed by a space or tab is a fold: the value continues on
+/// the next line (RFC 9112 §5.2). Other line ends, and zero bytes, are not allowed, because they could insert
+/// additional fields into the request.
 extension RequestValues {
     /// Returns whether a field can be set. The name must contain no CR, LF or NUL. The value may contain CR and LF only
     /// in folds, which are line ends followed by a space or tab, and no NUL.

@@ -19,7 +19,7 @@ struct RequestOptions: OptionSet, Hashable, Sendable {
     /// ignore this option.
     static let hasFieldDictionary = RequestOptions(rawValue: 1 << 9)
 
-    /// The options in a new request.
+    /// The options that are set in a new request.
     static let initial: RequestOptions = [
         .allowsCellularAccess, .allowsExpensiveAccess, .allowsConstrainedAccess, .handlesCookies,
     ]
@@ -142,7 +142,8 @@ extension RequestValues {
         return dictionary
     }
 
-    /// Replaces all header fields. The fields are sorted by name, so that equal dictionaries produce the same bytes.
+    /// Replaces all header fields. The fields are sorted by name, so that equal dictionaries result in the same order
+    /// of fields.
     mutating func replaceFields(_ newFields: [String: String]?) {
         fields = FieldSection()
         options[.hasFieldDictionary] = newFields != nil

@@ -77,6 +77,6 @@ public import Foundation
         return other === self || other.values == values
     }
 
-    /// The hash value of all values.
+    /// A hash value of the URL, the media type, the content length and the charset name.
     open override var hash: Int { values.hashValue }
 }

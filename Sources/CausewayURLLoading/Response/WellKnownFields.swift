@@ -1,4 +1,5 @@
-/// The usual capitalization of well-known header field names, which programs use as dictionary keys.
+/// The usual capitalization of well-known header field names. Programs use these names as keys of the field
+/// dictionaries of requests and responses, and dictionary keys are case-sensitive.
 enum WellKnownFields {
     private static let names = [
         "Accept", "Accept-Charset", "Accept-Encoding", "Accept-Language", "Accept-Ranges",

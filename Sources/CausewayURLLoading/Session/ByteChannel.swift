@@ -98,7 +98,8 @@ final class ByteChannel: Sendable {
             case .failure(let error): return (.failure(error), nil)
             case .success: return (.success(nil), nil)
             case nil:
-                // Only one reader can wait. A second reader replaces the first, which then reaches the end of the sequence.
+                // Only one reader can wait for bytes. When a second reader waits, the first reader receives the end of
+                // the sequence.
                 let earlier = progress.takeWaiter()
                 progress.waiter = .bytes(continuation)
                 return (nil, earlier)

@@ -59,9 +59,10 @@ final class CallBatch: Sendable {
     }
 }
 
-/// Runs one task's delegate callbacks and completion handlers where its `CallPlace` says, in order and one at a time.
+/// Runs the delegate callbacks and completion handlers of one task, in order and one at a time. A `CallPlace` selects
+/// the queue or thread.
 ///
-/// Several callbacks share one operation or block.
+/// On an operation queue, one operation runs several callbacks.
 final class CallList: Sendable {
     private struct Waiting {
         var place: CallPlace

@@ -6,7 +6,8 @@ final class FileSink: Sendable {
     let url: URL
     private let handle: LockedValue<FileHandle?>
 
-    /// Creates an empty file in the temporary directory, which other users may share.
+    /// Creates an empty file in the temporary directory. Other users may share this directory, so the file must be new
+    /// and only this user can open it.
     init() throws(LoadFailure) {
         url = Self.newURL()
         guard let file = Self.open(url, O_WRONLY | O_CREAT | O_EXCL) else { throw LoadFailure(.fileNotCreated) }
@@ -55,7 +56,7 @@ final class FileSink: Sendable {
         return Int64(facts.st_size)
     }
 
-    /// Returns the size of this user's regular file; `nil` if there is none.
+    /// Returns the size of a file; `nil` if there is no regular file of this user at the URL.
     static func size(of url: URL) -> Int64? {
         let descriptor = openFile(url.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }

@@ -16,7 +16,7 @@ struct Mailbox<Message: Sendable>: Sendable {
     private var currentHold: Hold?
     private var holdCount = 0
 
-    /// Whether the mailbox is on hold.
+    /// Whether the mailbox is on hold: messages stay in the queue for now, and no thread handles them.
     var isOnHold: Bool { currentHold != nil }
 
     /// Appends a message. Returns whether the caller must drain the mailbox.

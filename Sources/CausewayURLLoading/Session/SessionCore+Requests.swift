@@ -25,7 +25,7 @@ extension SessionCore {
         return request
     }
 
-    /// Returns whether the session changes a request, which most sessions do not.
+    /// Returns whether the session's settings change a request. In most sessions they do not.
     private func changes(_ request: URLRequest) -> Bool {
         settings.http.additionalFields?.isEmpty == false || settings.cachePolicy != .useProtocolCachePolicy
             || settings.access.networkServiceType != .default || settings.access.options[.requiresDNSSECValidation]

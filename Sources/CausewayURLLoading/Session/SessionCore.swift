@@ -9,7 +9,8 @@ final class SessionCore: Sendable {
         case valid
         /// No new tasks are started.
         case finishing
-        /// The tasks are cancelled, including those that a background session has yet to restore.
+        /// The session was invalidated, and its tasks are cancelled. A background session also cancels the tasks that
+        /// it restores in this phase.
         case cancelling
         case invalid
     }

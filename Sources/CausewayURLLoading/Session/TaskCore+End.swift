@@ -203,7 +203,8 @@ extension TaskCore {
     /// and the task's own delegate.
     func becomeDownload() {
         guard let old = task as? URLSessionDataTask, let request = originalRequest else { return }
-        // Background sessions do not store data tasks, so they do not store the download, either.
+        // A background session does not store data tasks. So it does not store a download task that was a data task,
+        // either.
         let core = session.core.makeCore(
             session, request, TaskPlan(source: plan.source, outlet: .file(nil)), isStored: false)
         let download = URLSessionDownloadTask(core: core)
@@ -265,8 +266,8 @@ extension TaskCore {
         return hold
     }
 
-    /// Handles the messages taken over from the data task, after the delegate has been notified of the new task. The
-    /// delegate may have cancelled the new task.
+    /// Handles the messages taken over from the data task, after the delegate has been notified of the new task. If the
+    /// delegate has cancelled the new task, these messages were already discarded.
     private func continueAdopted(after hold: Mailbox<TaskMessage>.Hold) {
         release(hold) { [self] in openNewFile() }
         state.withLock { $0.load.loader }?.demandChanged()

@@ -63,8 +63,8 @@ extension TaskCore {
         state.withLock { $0.currentRequest = request }
         let isFromCache =
             request.cachePolicy == .returnCacheDataElseLoad || request.cachePolicy == .returnCacheDataDontLoad
-        // The scheme is checked only if needed, because finding it takes longer than the other checks. The built-in
-        // loaders also check it.
+        // Finding the scheme takes longer than the other checks. It is checked here only if the cache or a
+        // `URLProtocol` class of the program may answer the request. In other cases the built-in loaders check it.
         guard !isFromCache && !session.core.hasProgramProtocols || request.url?.scheme != nil else {
             return finish(LoadFailure(.unsupportedURL))
         }
@@ -117,7 +117,7 @@ extension TaskCore {
         }
     }
 
-    /// Begins a transaction record for the metrics, which only delegates and observers receive.
+    /// Begins the metrics of a transaction. Called only if a delegate or an observer receives the metrics.
     private func noteTransaction(_ request: URLRequest) {
         var record = TransactionRecord(request: request)
         record.dates.fetchStart = Date()

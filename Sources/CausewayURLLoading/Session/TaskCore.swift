@@ -23,7 +23,8 @@ final class TaskCore: Sendable {
     /// Whether the task's events write files.
     private let writesFiles: Bool
     let state: LockedValue<TaskState>
-    /// The public object, until the task has completed. A weak reference would slow down every use of the object.
+    /// The public object; `nil` after the task has completed. The reference is strong, because a weak reference would
+    /// slow down every use of the object.
     private let object = LockedValue<URLSessionTask?>(nil)
 
     init(identifier: Int, session: URLSession, request: URLRequest?, plan: consuming TaskPlan) {
@@ -130,8 +131,8 @@ final class TaskCore: Sendable {
     func end(early failure: LoadFailure) {
         let isCancellation = failure.cause == .cancelled
         let mustDrain = state.withLock { state in
-            // A timeout is ignored after the end of the load. A cancellation takes effect until the task's final
-            // callback runs.
+            // After the end of the load, a timeout has no effect. A cancellation can still take effect then, if the
+            // task's final callback has not run yet.
             guard isCancellation || !state.outcome.hasEnded else { return false }
             return state.life.cancel() && state.mailbox.interrupt(with: .end(failure))
         }
@@ -205,7 +206,8 @@ final class TaskCore: Sendable {
 
     private func demandChanged() { state.withLock { $0.load.loader }?.demandChanged() }
 
-    /// Handles messages on another thread, because the caller can be the program's thread.
+    /// Handles the queued messages on the session's queue. The caller may run on a thread of the program, and handling
+    /// a message can read files or call the program's code.
     func drainLater() { session.core.work.async { [self] in drain() } }
 
     private func drain() {

@@ -16,7 +16,7 @@ struct TaskPlan: Sendable {
         /// A stream that the delegate supplies.
         case stream
 
-        /// Whether the content is the request's own body, so that the task is no upload task.
+        /// Whether the content is the request's own body. If it is, the task is not an upload task.
         var isOfRequest: Bool {
             if case .request = self { true } else { false }
         }

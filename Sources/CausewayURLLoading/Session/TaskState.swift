@@ -10,7 +10,7 @@ enum TaskMessage: Sendable {
     case load(LoadEvent, LoadAttempt)
     /// The task ends early.
     case end(LoadFailure)
-    /// The program has responded, and the task continues with the closure.
+    /// The task continues with the closure, for example after the program has answered a question.
     case run(@Sendable () -> Void)
 }
 
@@ -38,7 +38,8 @@ struct TaskState: Sendable {
         var clientExpectsToReceive = NSURLSessionTransferSizeUnknown
         var delegate: DelegateViews?
 
-        /// Takes over the values of a task whose load this task continues.
+        /// Takes over the settings of a task whose load this task continues. Only `prefersIncrementalDelivery` stays
+        /// unchanged.
         mutating func takeOver(_ other: Options) {
             let prefersIncrementalDelivery = prefersIncrementalDelivery
             self = other
@@ -53,7 +54,7 @@ struct TaskState: Sendable {
         var redirectCount = 0
         /// Whether the request asks for the rest of an earlier download, and no response has arrived.
         var isResuming = false
-        /// Suspensions of a download, during which the connection can be lost.
+        /// Records whether a download was suspended, because the server can close the connection during a suspension.
         var interruption = Interruption()
         /// The earlier upload that the first request continues.
         var upload: Boxed<ResumableUpload>?

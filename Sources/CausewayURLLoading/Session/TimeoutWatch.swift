@@ -5,9 +5,9 @@ internal import Foundation
 
 /// Ends a session's tasks when their timeouts expire.
 ///
-/// One timer serves all tasks. The session already lists its tasks, so this object needs no other table. The timer
-/// is set to the earliest deadline and checks all tasks when it fires, because deadlines are postponed by progress far
-/// more often than they expire.
+/// One timer serves all tasks. The session already lists its tasks, so this object needs no other table. Progress
+/// postpones deadlines far more often than deadlines expire, so a postponed deadline does not change the timer. The
+/// timer fires at the earliest deadline that was known when it was set. It then checks all tasks.
 final class TimeoutWatch: Sendable {
     private struct State {
         var timer: (any DispatchSourceTimer)?

@@ -44,10 +44,14 @@ extension URLSession {
         case allow = 1
         /// Convert the task to a download task.
         case becomeDownload = 2
-        /// Convert the task to a stream task, which begins after the response head. This is possible in two cases. The
-        /// server has switched to the protocol in the request's `Upgrade` field (status 101). Or the response is an
-        /// HTTP/1.1 response whose content ends when the connection closes, because it has no `Content-Length`,
-        /// `Transfer-Encoding` or `Content-Encoding`. In other cases the task fails with `URLError.unsupportedURL`.
+        /// Convert the task to a stream task. The stream begins after the response head. This is possible in two cases:
+        ///
+        /// - The server has switched to the protocol in the request's `Upgrade` field (status 101).
+        /// - An HTTP/1.1 response has neither `Content-Length` nor `Transfer-Encoding`, so that its content ends when
+        ///   the connection closes. The content must not have a coding that the session removes, and its type must not
+        ///   be `multipart/x-mixed-replace`.
+        ///
+        /// In other cases the task fails with `URLError.unsupportedURL`.
         ///
         /// Counterpart: macOS 10.11, iOS 9.
         case becomeStream = 3

@@ -29,7 +29,8 @@ extension URLSession {
             return makeUploadTask(nil, .data(Data()), outlet, failure: error)
         }
         var plan = TaskPlan(source: source, outlet: outlet, upload: resume.upload.map { Boxed($0) })
-        // The data is in memory, so a background session cannot continue the upload after the process has ended.
+        // A background session can continue an upload after the process has ended only if the content is a file. So the
+        // task fails if the content is something else.
         if core.isBackground, !source.isFile { plan.failure = LoadFailure(.fileNotOpened) }
         return announced(URLSessionUploadTask(core: core.makeCore(self, request, plan)))
     }

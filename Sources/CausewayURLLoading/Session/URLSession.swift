@@ -119,7 +119,7 @@ public import Foundation
     }
 
     /// Passes all tasks that have been resumed and are neither cancelled nor completed to a completion handler on the
-    /// delegate queue. Lists of background sessions also have tasks that were never resumed.
+    /// delegate queue. In a background session, passes all tasks that have not completed.
     ///
     /// Counterpart: macOS 10.11, iOS 9.
     open func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {

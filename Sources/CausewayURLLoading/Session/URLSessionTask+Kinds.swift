@@ -51,15 +51,17 @@ public import Foundation
         core.cancel(producing: completionHandler)
     }
 
-    /// The data to resume the download if this process is killed; `nil` before the response has arrived, after the end, and if the download
-    /// cannot be resumed. This property is an addition to Apple's API.
+    /// The data to resume the download if this process is killed; `nil` before the response has arrived, after the end,
+    /// in background sessions, and if the download cannot be resumed. If this task resumes an earlier download, the
+    /// property contains that download's data until the response arrives. This property is an addition to Apple's API.
     ///
     /// Store the data once, for example at the first call of
     /// ``URLSessionDownloadDelegate/urlSession(_:downloadTask:didWriteData:totalBytesWritten:totalBytesExpectedToWrite:)``.
-    /// A later process passes it to ``URLSession/downloadTask(withResumeData:)`` and continues after the last byte that
-    /// was written before the kill. After a system restart, the download starts over, because bytes that had not been
-    /// written to the disk are lost. If this download is still running, a task with the data cannot use the file and
-    /// also starts over.
+    /// A later process passes the data to ``URLSession/downloadTask(withResumeData:)``. The new task continues after
+    /// the last byte that was written before the kill. There are two exceptions, in which the new task starts over:
+    ///
+    /// - The system has restarted. Bytes that had not been written to the disk are then lost.
+    /// - This download is still running. The new task then cannot use the file.
     open var currentResumeData: Data? { core?.currentResumeData }
 
     /// Cancels the download and returns resume data, or `nil` if the download cannot be resumed.

@@ -20,7 +20,8 @@ struct CredentialVault: Sendable {
         case service(SecretServicePlace)
     }
 
-    /// The environment variable that keeps credentials in the file: `CAUSEWAY_CREDENTIALS=file`.
+    /// The environment variable for the storage location. `CAUSEWAY_CREDENTIALS=file` keeps the credentials in a file,
+    /// even if there is a Secret Service.
     static let variable = "CAUSEWAY_CREDENTIALS"
     /// The note that the file contains while the credentials are in the Secret Service.
     private static let moved = Array("causeway credentials are in the Secret Service\n".utf8)
@@ -58,8 +59,9 @@ struct CredentialVault: Sendable {
         return isReplaced && isWritten
     }
 
-    /// Merges the service's credentials with the file's. The file's credentials take precedence: they were stored
-    /// later, while the service was not used.
+    /// Merges the credentials in the Secret Service with the credentials in the file. If both have credentials for a
+    /// protection space, those in the file are used: they were stored later, at a time when the Secret Service was not
+    /// used.
     private static func joined(_ secret: [UInt8], _ stored: [UInt8]) -> [UInt8] {
         if stored.isEmpty || secret.isEmpty { return stored.isEmpty ? secret : stored }
         return CredentialTable.encode(CredentialTable.decode(secret).merging(CredentialTable.decode(stored)) { $1 })
@@ -67,7 +69,8 @@ struct CredentialVault: Sendable {
 }
 
 extension CredentialVault.Place {
-    /// The location selected by the environment variables.
+    /// Returns where credentials are stored. The file is used if `CAUSEWAY_CREDENTIALS` is `file`, or if the
+    /// environment variables name no socket of the session bus. Otherwise the Secret Service is used.
     static func current(_ application: String, in environment: [String: String]) -> Self {
         if environment[CredentialVault.variable] == "file" { return .file }
         let addresses = SessionBus.addresses(in: environment)

@@ -7,11 +7,12 @@ struct PrivateFile: Sendable {
     /// The maximum file size in bytes. A larger file is treated as empty.
     static let maximumByteCount = 16 << 20
 
-    /// The directory, which only the user must be able to use.
+    /// The file's directory. It must belong to the user, and other users must not have access to it.
     let directory: String
     let name: String
 
-    /// Returns the content; `nil` if there is none, or if others may have changed it.
+    /// Returns the file's content. Returns `nil` if the file is missing, unreadable or larger than
+    /// ``maximumByteCount``, or if another user could have changed it.
     func read() -> [UInt8]? { PrivateDirectory(directory, isCreated: false).flatMap { content(in: $0) } }
 
     private func content(in directory: PrivateDirectory) -> [UInt8]? {

@@ -54,7 +54,7 @@ extension StreamChannel: ProxyUser {
     }
 
     func connectAgain(isNew: Bool) {
-        // The task may have ended while the program decided.
+        // The task can end while the program answers the proxy's challenge. In that case, do not connect.
         guard state.withLock({ state in state.core != nil }), case .endpoint(let endpoint, _, _) = origin else {
             return
         }

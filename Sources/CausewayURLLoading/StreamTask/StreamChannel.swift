@@ -6,8 +6,9 @@ internal import Foundation
 
 /// A stream task's connection: runs a ``StreamConversation`` over it.
 ///
-/// The channel exists from the task's creation and is the task's loader. State changes happen under one lock. The
-/// resulting actions are performed in order, by one thread at a time, without the lock.
+/// The channel is created together with the task. It is the task's ``Loader``: the task starts, suspends and ends it.
+/// The conversation's state changes under one lock. A change can produce actions, for example to send bytes. One thread
+/// at a time performs the actions in order, without the lock.
 final class StreamChannel: Loader {
     /// The connection that a stream task uses.
     enum Origin: Sendable {
@@ -148,8 +149,9 @@ final class StreamChannel: Loader {
                 defer { state.isWaiting = true }
                 return (state.connection, state.core, !state.isWaiting)
             }
-            // If there is no usable path, one can appear later. Other reasons for waiting, such as a refused
-            // connection, are failures.
+            // Keep waiting only if the session waits for connectivity and there is no usable path, because a path can
+            // appear later. If the connection waits for another reason, such as a refused connection attempt, the task
+            // fails.
             let canWait = network.settings.access.waitsForConnectivity && connection?.currentPath?.status != .satisfied
             guard canWait else { return failConnecting(error) }
             if isFirst { core?.perform { $0.handle(.waiting) } }

@@ -37,7 +37,8 @@ struct StreamConversation: Sendable {
         /// The connection is not established.
         case connecting
         case open
-        /// The pending receive operation is withdrawn before the connection changes.
+        /// The pending receive operation is being withdrawn. Then TLS starts, or the task is converted to a pair of
+        /// streams.
         case recalling
         /// The TLS handshake runs.
         case securing
@@ -185,7 +186,8 @@ struct StreamConversation: Sendable {
         pump(at: now)
     }
 
-    /// Ends all operations in call order, and the connection. Called once, when the task ends.
+    /// Calls the handlers of all pending operations in call order, and then ends the connection. Called once, when the
+    /// task ends.
     mutating func end(_ error: (any Error)?) {
         let reason = error ?? LoadFailure(.connectionLost, underlying: NWError.posix(.ENOTCONN)).urlError(for: nil)
         if self.error == nil { self.error = reason }
@@ -223,8 +225,8 @@ struct StreamConversation: Sendable {
         pump(at: now)
     }
 
-    /// Applies a change to the time limits of the current operations: the TLS handshake, or the first read and the
-    /// first write.
+    /// Calls `body` with each time limit that is in effect: during a TLS handshake the handshake's limit, otherwise the
+    /// limits of the first read and the first write.
     private mutating func forLimits(_ body: (inout OperationLimit) -> Void) {
         if phase == .securing { return body(&handshake) }
         if !batches[0].reads.isEmpty { body(&batches[0].reads[0].limit) }

@@ -6,8 +6,8 @@ internal import Foundation
 extension TaskCore {
     /// Converts the data task to a stream task. The stream begins after the response head.
     ///
-    /// - Parameter switched: The connection, if the server switched to another protocol; `nil` to take the connection
-    ///   from the loader.
+    /// - Parameter switched: The connection, if the server switched to another protocol; otherwise `nil`. The stream
+    ///   task then takes over the connection on which the response arrives.
     func becomeStream(_ switched: HTTPUpgradedStream?) {
         if let switched { return becomeStream(over: UpgradedByteStream(switched), unread: Data()) }
         let (loader, response) = state.withLock { state in (state.load.loader, state.content.response) }

@@ -93,10 +93,12 @@ public import Foundation
     /// Closes the receiving side after all earlier reads. Later reads report the end. Bytes that arrive are not read.
     open func closeRead() { channel?.closeRead() }
 
-    /// Starts a TLS handshake after all earlier operations. The task's host name is sent to the server and authenticated. The delegate
-    /// receives challenges as for https. If the handshake fails, or does not complete within the session's request timeout, the task fails.
+    /// Starts a TLS handshake after all earlier operations. The task's host name is sent to the server and
+    /// authenticated. The delegate receives challenges as for https. If the handshake fails, or does not complete
+    /// within the session's request timeout, the task fails.
     ///
-    /// Unread bytes that arrived before the handshake are passed to TLS, so that an attacker cannot insert plain bytes.
+    /// Bytes that arrived before the handshake, and that the program has not read, are passed to TLS. The program
+    /// therefore cannot mistake unencrypted bytes from an attacker for bytes that TLS protects.
     open func startSecureConnection() { channel?.change(.secure) }
 
     /// Has no effect: the connection stays encrypted.
@@ -105,7 +107,8 @@ public import Foundation
 }
 
 extension URLSessionTask {
-    /// Calls a completion handler on the delegate queue with the task's error, or with `URLError.unsupportedURL` if there is none.
+    /// Calls the completion handler of an operation that the task cannot perform, because the task was created without
+    /// a session. The handler receives the task's error, or `URLError.unsupportedURL` if the task has no error.
     func callUnsupported(_ handler: @escaping @Sendable (any Error) -> Void) {
         let known = error ?? LoadFailure(.unsupportedURL).urlError(for: originalRequest?.url)
         guard let core else { return handler(known) }

@@ -59,9 +59,10 @@ public struct AsyncCharacterSequence<Base: AsyncSequence>: AsyncSequence where B
             return pending.removeFirst()
         }
 
-        /// The maximum number of scalars in a character. Finding the end of a character takes time in proportion to its
-        /// length, for each scalar. The longest emoji have about ten scalars; text in Unicode's stream-safe format has
-        /// at most 30 combining marks in a row (UAX #15 §13).
+        /// The maximum number of scalars in a character. After each scalar, the whole pending character is searched for
+        /// its end. The limit bounds the time for this search. It splits no ordinary character: the longest emoji have
+        /// about ten scalars, and text in Unicode's stream-safe format has at most 30 combining marks in a row (UAX #15
+        /// §13).
         private static var maximumLength: Int { 128 }
     }
 }

@@ -48,7 +48,8 @@ extension TaskCore {
         return HTTPLoader(session.core.network, for: attempt)
     }
 
-    /// Handles the completed handshake: the WebSocket replaces the loader, and the idle timeout ends.
+    /// Handles the completed handshake: the WebSocket takes over the connection from the HTTP loader, which performed
+    /// the handshake. The idle timeout ends.
     func upgraded(_ opening: WebSocketOpening) {
         guard let webSocket else { return }
         let isWanted = state.withLock { state in
@@ -70,7 +71,8 @@ extension TaskCore {
     /// Closes the WebSocket on behalf of the program. If the WebSocket is not open, cancels the task.
     func closeWebSocket(_ code: URLSessionWebSocketTask.CloseCode, _ reason: Data?) {
         guard webSocket?.close(WebSocketCloseReport(code, reason)) == true else { return cancel() }
-        // The task is in the state `canceling` until the peer has answered.
+        // The task is in the state `canceling` until it ends. Before the task ends, the WebSocket waits for the peer's
+        // close frame.
         state.withLock { state in _ = state.life.cancel() }
     }
 

@@ -14,7 +14,7 @@ extension URLSessionWebSocketTask {
         case goingAway
         /// A protocol error occurred.
         case protocolError
-        /// The endpoint does not accept the kind of data.
+        /// The endpoint received a type of data that it does not accept, for example binary data.
         case unsupportedData
         /// The close frame contained no status code.
         case noStatusReceived

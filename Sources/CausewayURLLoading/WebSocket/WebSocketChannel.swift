@@ -7,8 +7,9 @@ internal import Foundation
 
 /// A task's WebSocket: runs a ``WebSocketConversation`` over the upgraded connection.
 ///
-/// The channel exists from the task's creation. After the handshake it replaces the loader. State changes happen under
-/// one lock. The resulting actions are performed in order, by one thread at a time, without the lock.
+/// The channel is created together with the task. After the handshake it replaces the HTTP loader as the task's
+/// ``Loader``. The conversation's state changes under one lock. A change can produce actions, for example to send
+/// bytes. One thread at a time performs the actions in order, without the lock.
 final class WebSocketChannel: Loader {
     private struct State: SequencedState {
         var conversation = WebSocketConversation()

@@ -56,7 +56,8 @@ extension WebSocketConversation {
         /// an additional ``WebSocketConversation/messageCost``.
         private var count = 0
 
-        /// Whether more messages should be received.
+        /// Whether to receive and decode more frames: the program waits for a message, or the unread messages take less
+        /// memory than ``WebSocketConversation/unreadLimit``.
         var hasRoom: Bool { !handlers.isEmpty || count + partial.count < WebSocketConversation.unreadLimit }
 
         /// Adds a part of a message.
@@ -143,7 +144,8 @@ extension WebSocketConversation {
         case .pingAnswered(let number):
             if let handler = sending.pings.removeValue(forKey: number) { actions.append(.call { handler(nil) }) }
         case .pingLost(let number):
-            // If the connection has ended, ``end(_:)`` calls all handlers with the task's error.
+            // If the connection has ended, do not call the handler here: ``end(_:)`` calls all handlers with the task's
+            // error.
             guard !machine.hasEnded, let handler = sending.pings.removeValue(forKey: number) else { return }
             actions.append(.call { handler(POSIXError(.ENOBUFS)) })
         case .closed(let frame): peerClosed(frame)
@@ -179,8 +181,8 @@ extension WebSocketConversation {
         case .message(.string(let text)): machine.send(.text, ByteChain(Array(text.utf8)))
         case .message(.data(let data)): machine.send(.binary, ByteChain(Array(data)))
         case .ping(let number):
-            // Each ping has its own payload, because a peer may answer only the latest of several pings (RFC 6455
-            // §5.5.3).
+            // A peer that receives several pings can answer only the latest one (RFC 6455 §5.5.3). Each ping has a
+            // different payload, so that the pong shows which ping it answers.
             machine.sendPing((0..<4).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }, token: number)
         case .close(let frame):
             machine.close(frame)
@@ -188,7 +190,7 @@ extension WebSocketConversation {
         }
     }
 
-    /// Calls the handlers of messages that the network has processed.
+    /// Calls the handlers of messages whose bytes have all been sent, or could not be sent because of `error`.
     private mutating func reportSent(_ error: NWError?) {
         while let first = sending.written.first, first.end <= sending.processed {
             sending.written.removeFirst()

@@ -2,7 +2,8 @@
 ///
 /// The reader starts at the first byte of the message. It never traps, and returns at most ``valueLimit`` values.
 struct DBusReader: ~Escapable {
-    /// The maximum value count per message. A network manager reports far fewer values for all its devices.
+    /// The maximum number of values that the reader returns from one message. A network manager's report on all its
+    /// devices has far fewer values.
     static let valueLimit = 65_536
 
     private var reader: ByteReader

@@ -55,7 +55,7 @@ package struct DNSMessageWriter: Sendable {
     /// Adds a record. Returns `false` and adds nothing if it does not fit.
     ///
     /// - Parameter inMulticast: Whether to compress the target in an SRV record and the next name in an NSEC record.
-    ///   Unicast resolvers may not understand such compressed names (RFC 6762 §18.14).
+    ///   Some unicast resolvers do not understand these names in compressed form (RFC 6762 §18.14).
     /// - Precondition: Records are added in section order.
     package mutating func add(_ record: DNSRecord, to section: Section, inMulticast: Bool = false) -> Bool {
         precondition(
@@ -87,7 +87,7 @@ package struct DNSMessageWriter: Sendable {
         }
     }
 
-    /// Sets the TC flag: some records follow in another message or were left out.
+    /// Sets the TC flag. It tells the receiver that records follow in another message or were left out.
     package mutating func markTruncated() { bytes[2] |= UInt8(DNSMessage.Flags.isTruncated.rawValue >> 8) }
 
     package func finish() -> [UInt8] {

@@ -2,7 +2,8 @@ extension DNSName {
     /// Whether the names are equal, including their case.
     package func isIdentical(to other: DNSName) -> Bool { wire == other.wire }
 
-    /// Returns the name with random case for each letter, so that forged responses are harder to produce.
+    /// Returns the name with random case for each letter. Responses repeat the name in this case, so an attacker who
+    /// forges a response must also guess the case.
     package func withRandomCase(using random: inout some RandomNumberGenerator) -> DNSName {
         var bytes = wire
         var bits: UInt64 = 0

@@ -1,7 +1,7 @@
-/// The FNV-1a hash functions (RFC 9923), for file names and for detecting accidental damage. They do not protect
-/// against forgery.
+/// The FNV-1a hash functions (RFC 9923), for file names and for detecting accidental damage. The hash values do not
+/// protect against forgery.
 ///
-/// Files on disk contain these values, so they must never change.
+/// Files on disk contain hash values, so the functions must never change.
 package enum FNV1a {
     /// Returns the 32-bit hash value.
     @inlinable package static func hash32(_ bytes: some Sequence<UInt8>) -> UInt32 {

@@ -1,6 +1,6 @@
 /// SHA-512/256: SHA-512 with other initial values, truncated to 256 bits (FIPS 180-4 §5.3.6.2, §6.7).
 ///
-/// This implementation is for programs without OpenSSL and for short input, as in HTTP Digest authentication (RFC 7616).
+/// This implementation does not need OpenSSL. It is meant for short input, as in HTTP Digest authentication (RFC 7616).
 package enum SHA512Truncated {
     private static let blockSize = 128
 

@@ -168,8 +168,9 @@ extension HPACKDecoder {
         var listSize = 0
         var exceedsLimit = false
 
-        /// Ends the field whose bytes are at the end of the output. Discards the field if a limit is exceeded, so that a small block with
-        /// many references to a large entry does not consume memory.
+        /// Ends the field whose bytes are at the end of the output. If the fields exceed a size or count limit,
+        /// discards this field and all later fields. Otherwise a small block could fill the memory with many references
+        /// to one large table entry.
         mutating func endField(start: Int, nameCount: Int, _ limits: Limits) {
             listSize += block.count - start + HPACKDynamicTable.overhead
             exceedsLimit =

@@ -57,7 +57,8 @@ extension HuffmanCode {
             var length = Int(entry & 0xF)
             var symbol = Int(entry >> 4)
             if length == 0 { (symbol, length) = longCode(Self.front(pending, bits, width: Self.maximumLength)) }
-            // The code extends beyond the last bit, which is valid only for padding.
+            // The code is longer than the remaining bits, so these bits can only be padding. The padding is checked
+            // below.
             guard length <= bits else { break }
             guard symbol != Self.endSymbol, count < output.count else {
                 throw .invalid("Huffman code", at: position - 1)

@@ -1,6 +1,7 @@
 /// A `Content-Disposition` value (RFC 6266).
 package struct ContentDisposition: Equatable, Sendable {
-    /// The type in lower case: `attachment` or `inline`; empty if the value begins with a parameter, because some servers omit the type.
+    /// The type in lower case, such as `attachment` or `inline`. Some servers omit the type and begin the value with a
+    /// parameter; the type is then empty.
     package var type: String
     package var parameters: FieldParameters
 

@@ -1,8 +1,8 @@
 /// Reads a message head or a trailer section from pieces of any size (RFC 9112 §2.1, §2.2, §5, §7.1.2).
 ///
-/// The bytes are copied once, into the block of the resulting ``FieldSection``. The reader rejects input that implementations interpret
-/// differently: white space before a colon, a carriage return without a line feed, control characters and, except in responses, folded
-/// fields and bare line feeds.
+/// The bytes are copied once, into the block of the resulting ``FieldSection``. The reader rejects input that one HTTP
+/// implementation interprets differently than another: white space before a colon, a carriage return without a line
+/// feed, and control characters. In requests and trailer sections, it also rejects folded fields and bare line feeds.
 package struct HeadReader: Equatable, Sendable {
     /// The section kind to read.
     package enum Kind: Sendable { case request, response, trailers }

@@ -27,7 +27,8 @@ package struct MediaType: Equatable, Sendable {
     /// The type and subtype without parameters, such as `text/html`.
     package var essence: String { type + "/" + subtype }
 
-    /// The character encoding's name, in lower case; `nil` if there is no such parameter.
+    /// The value of the `charset` parameter, which names the character encoding, in lower case. `nil` if the parameter
+    /// is missing or empty.
     package var charset: String? {
         guard let value = parameters["charset"], !value.isEmpty else { return nil }
         return HTTPCharacters.lowercased(value)

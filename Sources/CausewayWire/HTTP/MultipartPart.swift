@@ -1,7 +1,8 @@
 /// One form part's header: the fields before its content (RFC 7578 §4.2, §4.4).
 ///
-/// Names are escaped as browsers do it: `"` and line ends become `%22`, `%0D` and `%0A`; all other characters are sent
-/// as UTF-8. As in browsers, a literal `%22` in a name is therefore read as `"`.
+/// In names, `"`, CR and LF become `%22`, `%0D` and `%0A`, as in browsers. Other control characters except the tab are
+/// percent-encoded too. All other characters, including `%`, are sent as UTF-8. A name that contains the text `%22` is
+/// therefore read as a name with `"`, as in browsers.
 package struct MultipartPart: Equatable, Sendable {
     /// The form field name.
     package var name: String

@@ -28,7 +28,8 @@ package enum RecordFile {
     package static func decode(kind: String, _ file: [UInt8]) -> [[[UInt8]]] {
         var lines = file.split(separator: 0x0A, omittingEmptySubsequences: true)[...]
         guard let first = lines.popFirst(), first.elementsEqual(kind.utf8) else { return [] }
-        // A file without a final line feed was truncated.
+        // If the file does not end with a line feed, it was truncated. Its final line is then incomplete and is
+        // dropped.
         if file.last != 0x0A { _ = lines.popLast() }
         return lines.prefix(maximumCount).compactMap(record)
     }

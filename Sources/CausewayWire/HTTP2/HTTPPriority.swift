@@ -20,7 +20,8 @@ package struct HTTPPriority: Hashable, Sendable {
         self.init()
         let text = value.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
         for member in text.split(separator: UInt8(ascii: ",")) {
-            // Drop the parameters after a semicolon: they do not belong to the member's value (RFC 9651 §3.1.2).
+            // In a dictionary member such as `u=1;x`, the text after the semicolon consists of parameters, which are
+            // not part of the member's value (RFC 9651 §3.1.2). Drop this text.
             let item = member.prefix { $0 != UInt8(ascii: ";") }
             let parts = item.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             switch parts.first.map(Array.init) {

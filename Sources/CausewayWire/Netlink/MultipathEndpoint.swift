@@ -28,8 +28,8 @@ package struct MultipathEndpoint: Hashable, Sendable {
 
     /// The generic netlink family name.
     package static let familyName = "mptcp_pm"
-    /// The maximum number of endpoints in a network namespace. Additional subflows have the same maximum
-    /// (`MPTCP_PM_ADDR_MAX`).
+    /// The maximum number of endpoints in a network namespace (`MPTCP_PM_ADDR_MAX`). A connection can have at most the
+    /// same number of subflows in addition to its first one.
     package static let limit = 8
 
     package init(id: UInt8 = 0, address: InternetAddress, interfaceIndex: Int?, usage: Usage) {

@@ -13,7 +13,8 @@ package enum NetlinkRequest: Hashable, Sendable {
     case way(to: InternetAddress, from: InternetAddress?, over: Int?)
     /// Looks up a neighbour's link-layer address on an interface. The reply is one message. Linux 5.0 or later.
     case neighbour(InternetAddress, on: Int)
-    /// Adds a link-local IPv4 address to an interface. If the address exists, changes whether new connections use it. The reply is an
+    /// Adds a link-local IPv4 address to an interface, or updates the existing address. If new connections must not use
+    /// the address, pass `false` for `isPreferred`: the preferred lifetime is then zero. The reply is an
     /// acknowledgement.
     case putLinkLocal(IPv4Address, on: Int, isPreferred: Bool)
     /// Removes a link-local IPv4 address from an interface.

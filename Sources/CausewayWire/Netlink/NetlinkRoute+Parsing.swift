@@ -21,7 +21,8 @@ extension NetlinkRoute {
             family: family, prefixLength: Int(prefixLength), table: UInt32(table), kind: Kind(rawValue: kind),
             origin: origin, scope: NetlinkAddress.Scope(rawValue: scope), flags: Flags(rawValue: flags))
         selector.typeOfService = typeOfService
-        // A single next hop's flags are in the lowest byte of the route's flags.
+        // Outside a multipath list, a route has one next hop. The lowest byte of the route's flags contains the flags
+        // of this next hop.
         var single = NextHop(flags: HopFlags(rawValue: UInt8(truncatingIfNeeded: flags)))
         try body.readAttributes { (type, value) throws(WireError) in
             if try !single.adopt(attribute: type, &value, family: family) {

@@ -29,7 +29,8 @@ package struct NetlinkRoute: Equatable, Sendable {
     package struct Selector: Equatable, Sendable {
         /// The source prefix; `nil` if the route applies to all sources. IPv6 only.
         package var source: NetlinkPrefix?
-        /// The TOS value for packets on this route (`IPTOS_TOS_MASK`); 0 for all packets. IPv4 only.
+        /// The TOS value that a packet must have to use the route (`IPTOS_TOS_MASK`); 0 if the route applies to all
+        /// packets. IPv4 only.
         package var typeOfService: UInt8 = 0
     }
 

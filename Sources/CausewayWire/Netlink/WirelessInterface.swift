@@ -17,8 +17,9 @@ package struct WirelessInterface: Hashable, Sendable {
 }
 
 extension GenericNetlinkRequest {
-    /// Requests all interfaces from the family `nl80211` (`NL80211_CMD_GET_INTERFACE`). The parameter `family` is its
-    /// number.
+    /// Requests all Wi-Fi interfaces from the family `nl80211` (`NL80211_CMD_GET_INTERFACE`).
+    ///
+    /// - Parameter family: The number that the kernel assigned to the family `nl80211`.
     package static func wirelessInterfaces(_ family: UInt16) -> GenericNetlinkRequest {
         GenericNetlinkRequest(family: family, command: 5, version: 0, isListing: true)
     }

@@ -4,7 +4,8 @@ package struct MessageDeflate: Equatable, Sendable {
     package enum Window: Equatable, Sendable {
         /// The parameter is absent: the window has 15 bits.
         case unlimited
-        /// The parameter has no value. A client offers to limit its own window (RFC 7692 §7.1.2.2).
+        /// The parameter is present without a value: the client can limit its window if the server asks for a limit
+        /// (RFC 7692 §7.1.2.2).
         case supported
         /// The window has at most this many bits, 8 to 15.
         case bits(Int)

@@ -29,7 +29,8 @@ package struct WebSocketMask: Hashable, Sendable {
         let wide = UInt64(word) << 32 | UInt64(word)
         var index = start
         let count = bytes.count
-        // The loop condition keeps the accesses in bounds, and every bit pattern is a valid integer.
+        // The unsafe loads are valid: the loop conditions keep them in bounds, and every bit pattern is a valid
+        // integer.
         var bytes = unsafe bytes.mutableBytes
         while index + 8 <= count {
             let plain = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)

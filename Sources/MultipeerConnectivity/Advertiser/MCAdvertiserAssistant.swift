@@ -1,11 +1,11 @@
 internal import Causeway
 public import Foundation
 
-/// Advertises a session's peer, and asks the user about each invitation.
+/// Advertises a session's local peer, and asks the user about each invitation that arrives.
 ///
 /// The question appears on the controlling terminal: `y` or `yes` accepts, everything else declines. Without a
-/// terminal, and after 30 seconds without an answer, the invitation is declined. A program that reads from the terminal
-/// itself sets ``decision`` instead.
+/// terminal, and after 30 seconds without an answer, the invitation is declined. If your program reads from the
+/// terminal, set ``decision``: the program then answers the invitations and no question appears.
 ///
 /// Counterpart: `MCAdvertiserAssistant`, macOS 10.10, iOS 7.
 @preconcurrency open class MCAdvertiserAssistant: NSObject {
@@ -18,7 +18,8 @@ public import Foundation
     /// - Parameters:
     ///   - serviceType: 1 to 15 ASCII letters, digits and hyphens (RFC 6335 §5.1), such as `abc-chat`.
     ///   - info: Key-value pairs for browsers, sent as a TXT record (RFC 6763 §6).
-    ///   - session: The session that invited peers join.
+    ///   - session: The session that connects to the inviter when an invitation is accepted. Its local peer is
+    ///     advertised.
     /// - Precondition: Service type and info are valid.
     public init(serviceType: String, discoveryInfo info: [String: String]?, session: MCSession) {
         advertiser = MCNearbyServiceAdvertiser(
@@ -38,7 +39,7 @@ public import Foundation
         set { core.faces.delegate = newValue }
     }
 
-    /// The session that peers join when they are accepted.
+    /// The session that connects to the inviter when an invitation is accepted.
     open var session: MCSession { usedSession }
     /// The key-value pairs for browsers.
     open var discoveryInfo: [String: String]? { advertiser.discoveryInfo }
@@ -54,8 +55,9 @@ public import Foundation
         core.stop()
     }
 
-    /// A closure that decides about invitations instead of the terminal. It is called on a private queue with the
-    /// inviter, the invitation's context, and a handler to call once.
+    /// A closure that accepts or declines each invitation; `nil` to ask the user on the terminal. The closure is called
+    /// on a private queue with the inviter, the invitation's context, and a handler. Call the handler once, with `true`
+    /// to accept.
     ///
     /// An addition of Causeway.
     public var decision: (@Sendable (MCPeerID, Data?, @escaping @Sendable (Bool) -> Void) -> Void)? {

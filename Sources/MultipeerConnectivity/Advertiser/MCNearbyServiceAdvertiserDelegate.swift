@@ -10,8 +10,9 @@ public import Foundation
     ///   - advertiser: The local peer's advertiser.
     ///   - peerID: The inviter.
     ///   - context: The invitation's context: data from the inviter. Do not trust it.
-    ///   - invitationHandler: Call it once, on any thread, with `true` and a session with the advertised peer, or with
-    ///     `false` and `nil`. If it is never called, the invitation times out.
+    ///   - invitationHandler: Call it once, on any thread. To accept, pass `true` and a session that was created with
+    ///     the advertised peer as its local peer. To decline, pass `false` and `nil`. If the handler is never called,
+    ///     the invitation times out.
     func advertiser(
         _ advertiser: MCNearbyServiceAdvertiser, didReceiveInvitationFromPeer peerID: MCPeerID,
         withContext context: Data?, invitationHandler: @escaping (Bool, MCSession?) -> Void)

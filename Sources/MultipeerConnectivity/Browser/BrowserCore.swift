@@ -88,7 +88,7 @@ final class BrowserCore: Sendable {
 /// A browser's found peers, one for each peer ID. While a peer is present, another peer with the same ID is ignored.
 struct FoundPeers: Sendable {
     private var present: [UInt64: PeerIdentity] = [:]
-    /// Lost peers, oldest first, so that they can still be invited.
+    /// Lost peers, which can still be invited. The peer that was lost first is at the beginning.
     private var gone: [PeerIdentity] = []
     private static let memory = 256
 

@@ -52,7 +52,7 @@ public import Foundation
     ///
     /// - Parameters:
     ///   - peerID: A peer that this browser found.
-    ///   - session: A session with the local peer.
+    ///   - session: The session that the peer joins if it accepts. Create the session with the browser's local peer.
     ///   - context: Data for the invited peer, at most 64 KiB. The data is sent encrypted.
     ///   - timeout: The time for the answer in seconds, at most a day; 30 for values that are not positive.
     open func invitePeer(

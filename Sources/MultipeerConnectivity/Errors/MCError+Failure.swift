@@ -12,7 +12,8 @@ extension MCError {
 }
 
 extension PeerFailure {
-    /// The closest code in Apple's interface, which has fewer codes.
+    /// The ``MCError`` code that is closest to this failure's code. Several failure codes have the same ``MCError``
+    /// code, because Apple's interface has fewer codes.
     var mcCode: MCError.Code {
         switch code {
         case .left, .declined, .duplicate, .identityChanged, .unverified, .closing, .notConnected, .network:

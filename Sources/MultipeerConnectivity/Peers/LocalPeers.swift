@@ -4,9 +4,10 @@ internal import Foundation
 
 /// This process's local peers and their keys.
 ///
-/// A key is created when its peer is first used on the network, so that a program that only creates objects does no
-/// work. Archived peers' keys are stored in files, because other peers reject a known peer with a new key. A key stays
-/// in memory until the process ends, because a peer ID must not be used with two keys.
+/// A key is created when its peer is first used on the network. A program that only creates ``MCPeerID`` objects
+/// therefore creates no keys. An archived peer's key is stored in a file, so that the peer has the same key in later
+/// runs: other peers reject a known peer that has a new key. Each key also stays in memory until the process ends, so
+/// that a peer does not get a second key during the run.
 final class LocalPeers: Sendable {
     private struct State: Sendable {
         var keys: [UInt64: LocalPeer] = [:]

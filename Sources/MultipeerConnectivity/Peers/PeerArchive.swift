@@ -15,14 +15,16 @@ struct PeerArchive {
 
     init(peer: PeerIdentity) { self.peer = peer }
 
-    /// Decodes a peer. Returns `nil` if a value is missing or out of range, because the archive may come from another host.
+    /// Decodes a peer. Returns `nil` if a value is missing or out of range: the archive can come from another host, so
+    /// its content is not trusted.
     init?(_ coder: NSCoder) {
         Self.registerNames()
         guard coder.allowsKeyedCoding,
             let number = coder.decodeObject(of: NSData.self, forKey: Self.numberKey), number.length == 8,
             let name = coder.decodeObject(of: NSString.self, forKey: Self.nameKey), MCPeerID.isValid(name as String)
         else { return nil }
-        // Decoding a missing value would make the whole archive fail.
+        // Check that the value exists before decoding it: an attempt to decode a missing value would make the whole
+        // archive fail.
         let hasFingerprint = coder.containsValue(forKey: Self.fingerprintKey)
         let fingerprint = hasFingerprint ? coder.decodeObject(of: NSData.self, forKey: Self.fingerprintKey) : nil
         guard fingerprint == nil || fingerprint?.length == Self.fingerprintSize else { return nil }

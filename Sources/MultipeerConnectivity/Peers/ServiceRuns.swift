@@ -17,7 +17,8 @@ struct ServiceRuns<Service: Sendable>: Sendable {
 
     func isCurrent(_ run: Int) -> Bool { isRunning && number == run }
 
-    /// Keeps a run's service. If the run has already ended, returns the service, which the caller must stop.
+    /// Stores a run's service and returns `nil`. If the run has already ended, does not store the service but returns
+    /// it, and the caller must stop it.
     mutating func keep(_ service: Service, of run: Int) -> Service? {
         guard isCurrent(run) else { return service }
         self.service = service

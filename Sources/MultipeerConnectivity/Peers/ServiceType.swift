@@ -5,7 +5,7 @@ enum ServiceType {
     /// Maximum size of all pairs in bytes, including a length byte each. RFC 6763 §6.2 recommends at most 400 bytes, so
     /// that a service fits into one Ethernet frame.
     static let maximumInfo = 4_096
-    /// Keys used by the peer protocol.
+    /// TXT record keys that the peer protocol uses. The program's discovery info must not contain them.
     private static let reservedKeys: Set<String> = ["_cw", "_id", "_k", "_n"]
 
     /// Returns why a text is not a valid service type; `nil` if it is valid.

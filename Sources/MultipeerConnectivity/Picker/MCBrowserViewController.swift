@@ -81,8 +81,8 @@ public import Foundation
     /// Shows the list on the terminal, and starts browsing.
     ///
     /// Without a terminal, as in a service or a background job, nothing is shown and the browser is not changed. The
-    /// delegate is then notified of a cancellation, unless ``dismiss(animated:completion:)`` is called first. Such a
-    /// program uses ``MCNearbyServiceBrowser`` directly.
+    /// delegate is then notified of a cancellation shortly after this call, unless ``dismiss(animated:completion:)`` is
+    /// called before the notification. In programs without a terminal, use ``MCNearbyServiceBrowser`` directly.
     ///
     /// An addition of Causeway: on Apple platforms another view controller presents this one.
     ///
@@ -137,7 +137,7 @@ public import Foundation
         usedBrowser.stopBrowsingForPeers()
         observer.take().map { core.removeObserver($0) }
         shown.end()
-        // The browser finds all peers again after the next start.
+        // Clear the list, because the browser reports all peers again after its next start.
         list.clear()
     }
 
@@ -200,7 +200,7 @@ extension MCBrowserViewController: MCNearbyServiceBrowserDelegate {
         DispatchQueue.main.async { MainActor.assumeIsolated { self.update { $0.lost(peer) } } }
     }
 
-    /// Reports a browsing error as a cancellation, while the list is shown.
+    /// If the list is shown, reports a browsing error to the delegate as a cancellation. Otherwise ignores the error.
     nonisolated public func browser(_ browser: MCNearbyServiceBrowser, didNotStartBrowsingForPeers error: any Error) {
         DispatchQueue.main.async {
             MainActor.assumeIsolated { if self.screen != nil { self.perform(.cancel) } }

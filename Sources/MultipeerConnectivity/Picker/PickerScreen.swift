@@ -13,7 +13,8 @@ final class PickerScreen: Sendable {
         var reads = 0
     }
 
-    /// How long to wait for the rest of an escape sequence, for slow serial lines.
+    /// How long to wait for the rest of an escape sequence. On a slow serial line, the bytes of a sequence arrive with
+    /// gaps between them.
     private static let sequenceTime = Duration.milliseconds(100)
 
     private let terminal: any Terminal

@@ -127,6 +127,7 @@ public import Foundation
         try core.openStream(streamName, to: peerID.peer)
     }
 
-    /// Leaves the session. The delegate receives `notConnected` for each peer, and no other call. The session may be used again.
+    /// Leaves the session. For each peer, the delegate receives the state `notConnected`. It receives no other event
+    /// until the session is used again: the session object can join peers again after this call.
     open func disconnect() { core.leave(reporting: true) }
 }

@@ -14,7 +14,8 @@ public import Foundation
     /// A message arrived.
     func session(_ session: MCSession, didReceive data: Data, fromPeer peerID: MCPeerID)
 
-    /// A peer opened a byte stream. Keep the stream, set its delegate, schedule it in a run loop, and open it.
+    /// A peer opened a byte stream. Store a reference to the stream, set the stream's delegate, schedule the stream in
+    /// a run loop, and open it.
     func session(
         _ session: MCSession, didReceive stream: InputStream, withName streamName: String, fromPeer peerID: MCPeerID)
 

@@ -48,7 +48,8 @@ enum PeerStreams {
 }
 
 extension PeerFailure {
-    /// The stream error, in the POSIX domain as for streams over connections.
+    /// The error that a Foundation stream reports for this failure. It has the POSIX domain, like the errors of streams
+    /// over network connections.
     var streamError: NWError {
         switch code {
         case .timedOut: .posix(.ETIMEDOUT)

@@ -3,15 +3,15 @@ internal import CausewayPeers
 internal import Foundation
 
 extension SessionCore {
-    /// Passes an event other than a state change to the delegate. Call this only on the queue.
+    /// Passes an event other than a state change to the delegate. Call this only on the session's private queue.
     func deliver(_ event: GroupEvent) {
         switch event {
         case .certificate(let peer, let certificates, let question): judge(peer, certificates, question)
         case .message(let peer, let data, let receipt):
             guard let (session, delegate) = connectedFaces(peer) else { return }
             delegate.session(session, didReceive: data, fromPeer: object(peer))
-            // Keep the receipt until the delegate has returned: releasing the receipt opens the peer's flow-control
-            // window.
+            // Do not release the message's receipt before the delegate has returned: the release opens the peer's
+            // flow-control window, so that the peer can send more.
             withExtendedLifetime(receipt) {}
         case .stream(let peer, let name, let stream):
             guard let (session, delegate) = connectedFaces(peer) else { return stream.close() }
@@ -23,7 +23,8 @@ extension SessionCore {
                 session, didStartReceivingResourceWithName: name, fromPeer: object(peer), with: progress)
         case .fileFinished(let peer, let name, let result, let receipt):
             finished(peer, name, result)
-            // Keep the receipt until the delegate has returned: releasing it lets the peer send more files.
+            // Do not release the file's receipt before the delegate has returned: the release lets the peer send more
+            // files.
             withExtendedLifetime(receipt) {}
         // A peer may request a comparison of verification codes. Apple's interface has no such comparison, so the
         // request stays unanswered.
@@ -50,7 +51,8 @@ extension SessionCore {
             }
         delegate.session(
             session, didFinishReceivingResourceWithName: name, fromPeer: object(peer), at: url, withError: error)
-        // Keep the result until the delegate has returned: releasing the result deletes the file.
+        // Do not release the result, which owns the received file, before the delegate has returned: the release
+        // deletes the file.
         withExtendedLifetime(result) {}
     }
 

@@ -10,7 +10,8 @@ internal import Foundation
 /// the first use after a disconnect, to the next `disconnect()`. Each life has its own engine. Events from an earlier
 /// life's engine are dropped, so that no event follows a disconnect.
 final class SessionCore: Sendable {
-    /// Called on the queue at each state change, before the delegate.
+    /// A closure called on the session's queue at each state change of a peer, before the delegate is notified of the
+    /// change.
     typealias Observer = @Sendable (PeerIdentity, MCSessionState) -> Void
 
     private struct State: Sendable {
@@ -49,9 +50,9 @@ final class SessionCore: Sendable {
 
     var connectedPeers: [MCPeerID] { state.withLock { $0.roster.connected }.map(\.value) }
 
-    /// Returns the engine, and the peer with its key, if the peer is connected.
+    /// Returns the session's engine, and the identity of a connected peer, including its key.
     ///
-    /// - Throws: ``MCError`` with `notConnected`.
+    /// - Throws: ``MCError`` with `notConnected` if the peer is not connected.
     func connection(to peer: PeerIdentity) throws(MCError) -> (engine: any SessionEngine, peer: PeerIdentity) {
         let found = state.withLock { state -> (any SessionEngine, PeerIdentity)? in
             guard let engine = state.engine, let peer = state.roster.connected(peer.id) else { return nil }

@@ -27,7 +27,8 @@ extension PeerGroup: SessionEngine {
     }
 }
 
-/// Creates a session's engine at its first use. The engine calls the handler on the queue.
+/// Creates a session's engine when the session is first used. The engine delivers its events by calling `handler` on
+/// `queue`.
 typealias SessionEngineMaker =
     @Sendable (
         _ peer: PeerIdentity, _ queue: DispatchQueue, _ handler: @escaping @Sendable (GroupEvent) -> Void

@@ -61,7 +61,8 @@ final class TerminalDevice: Terminal {
         return (Int(size.ws_col), Int(size.ws_row))
     }
 
-    /// Writes text. Text that does not fit into the terminal's buffer is dropped, so that a stopped terminal does not block the thread.
+    /// Writes text. Text that does not fit into the terminal's buffer is dropped, so that the thread does not block if
+    /// the user has paused the output, for example with Ctrl-S.
     func write(_ text: PrintableText) {
         var bytes = Array(text.text.utf8)[...]
         while !bytes.isEmpty {

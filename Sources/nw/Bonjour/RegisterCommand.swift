@@ -86,7 +86,7 @@ struct RegisterCommand: Subcommand {
             }
             let note: @Sendable (ServiceEvent) -> Void = { feed.yield($0) }
             let all = services.map { engine.advertise($0, note) }
-            // Release memory, because startup needs more code pages than the rest of the run.
+            // Return free memory to the system, and drop the code pages that only startup needed.
             System.releaseMemory()
             try await untilInterrupted {
                 var isFirst = true

@@ -229,7 +229,8 @@ extension CatCommand {
         if compress { options.compression = NWProtocolWebSocket.Compression() }
         parameters.defaultProtocolStack.applicationProtocols.insert(options, at: 0)
         try proxyChoice.apply(to: parameters)
-        // A WebSocket connection always starts with the client's HTTP request, not with standard input.
+        // Turn off TCP Fast Open. It would send standard input in the first packet, but a WebSocket connection must
+        // start with the client's HTTP request.
         parameters.allowFastOpen = false
         return .connect(.url(url), parameters)
     }

@@ -104,7 +104,8 @@ struct CatSecurity: ParsableArguments {
     }
 }
 
-/// Evaluates the peer's trust and keeps the failure reason. The connection's error says only that verification failed.
+/// Evaluates the peer's trust, and records why a peer is not trusted. The record is needed for error messages, because
+/// the connection's error says only that verification failed.
 final class CatVerdict: Sendable {
     private let reason = Mutex<PrintableText?>(nil)
 

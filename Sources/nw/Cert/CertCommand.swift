@@ -48,7 +48,7 @@ struct CertCommand: Subcommand {
     var names: [String] = []
 
     func validate() throws {
-        // Some systems reject certificates that are valid for more than 825 days.
+        // Limit the validity to 825 days, because some systems reject certificates that are valid for longer.
         guard (1...825).contains(days) else { throw ValidationError("--days must be 1 to 825.") }
         guard (1...64).contains(client.utf8.count) else { throw ValidationError("--client has 1 to 64 bytes.") }
         for name in names where TestCertificates.alternativeName(name) == nil {

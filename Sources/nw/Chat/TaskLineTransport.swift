@@ -28,7 +28,7 @@ final class TaskLineTransport: NSObject, LineTransport, URLSessionStreamDelegate
         self.security = security
         super.init()
         let configuration = URLSessionConfiguration.ephemeral
-        // A conversation may stay open without a time limit.
+        // Set no time limit, because a conversation may stay open for any length of time.
         configuration.timeoutIntervalForResource = .greatestFiniteMagnitude
         let session = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
         let task = session.streamTask(withHostName: host, port: Int(port.rawValue))

@@ -1,9 +1,10 @@
 import FoundationEssentials
 
-/// A fast 64-bit checksum that depends on every byte and on the byte order.
+/// A fast 64-bit checksum that depends on every byte and on the sequence of the bytes.
 ///
-/// Four independent accumulators multiply and rotate, so that memory bandwidth limits the speed. The checksum detects
-/// accidental changes, not attacks. The checksum does not depend on how the bytes are split into chunks.
+/// The checksum detects accidental changes, not attacks. It does not depend on how the bytes are split into chunks.
+/// Four accumulators are computed independently, so that the processor can work on them in parallel and only the memory
+/// bandwidth limits the speed.
 struct StreamChecksum: Sendable {
     private static let stripe = 32
     private static let multiplier: UInt64 = 0x9e37_79b9_7f4a_7c15

@@ -22,7 +22,8 @@ struct Download: Sendable {
         var scheme: ConnectionAuthentication.Scheme?
         var retryLimit: Int
         var replaces: Bool
-        /// Counts received bytes, and returns how long to wait before the next bytes to keep the rate limit.
+        /// Counts received bytes. Returns how long to wait before the next bytes are received, so that the rate limit
+        /// is not exceeded.
         var pace: @Sendable (Int) -> Duration
     }
 

@@ -30,7 +30,8 @@ struct FileChecksums: Sendable {
 
     private var checksums: [String: FileChecksum] = [:]
 
-    /// Reads lines that consist of a checksum, a space, a space or an asterisk, and a name. Folders before the name are dropped.
+    /// Reads the lines with a checksum and a file name. Two characters separate them: a space, then another space or an
+    /// asterisk. If a name contains folders, only its last component is used.
     ///
     /// - Throws: ``CommandFailure`` for a list that cannot be read or has no such line.
     init(readingFrom path: String) throws {

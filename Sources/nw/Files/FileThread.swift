@@ -5,7 +5,8 @@ import Synchronization
 
 /// A thread for blocking file operations, so that neither an event loop nor Swift's thread pool waits for a disk or terminal.
 final class FileThread: Sendable {
-    /// The queue has no target queue, so Dispatch gives it its own thread. A read of a terminal may block for hours.
+    /// A serial queue without a target queue, for which Dispatch creates a separate thread. A shared thread would not
+    /// do, because reading from a terminal may block for hours.
     private let queue: DispatchQueue
 
     init(_ label: String) {

@@ -120,8 +120,8 @@ struct OpenFile: ~Copyable, Sendable {
         guard fsync(descriptor) == 0 else { throw NWError(errno: errno) }
     }
 
-    /// Waits until the file is ready after `EAGAIN`. A standard stream may be non-blocking, because another process that shares the stream
-    /// can set this flag.
+    /// If the file is not ready (`EAGAIN`), waits until it is. A standard stream may be in non-blocking mode although
+    /// this process did not set this mode: another process that shares the stream can set it.
     private func recover(from code: Int32, waitingFor events: Int32) throws(NWError) {
         if code == EINTR { return }
         guard code == EAGAIN else { throw NWError(errno: code) }

@@ -16,7 +16,8 @@ final class StandardInput: Sendable {
     }
 
     private let state = Mutex(State())
-    /// The queue has no target queue, so Dispatch gives it its own thread. A read may block for hours.
+    /// A serial queue without a target queue, for which Dispatch creates a separate thread. A shared thread would not
+    /// do, because reading standard input may block for hours.
     private let queue = DispatchQueue(label: "nw.standard-input")
     let isTerminal = OpenFile.standardInput.kind == .terminal
 

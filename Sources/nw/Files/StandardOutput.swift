@@ -39,7 +39,8 @@ extension StandardOutput {
 
     /// Ends the process after a failed write.
     fileprivate static func end(after error: any Error) -> Never {
-        // Exit with the code of a process ended by SIGPIPE. This process ignores SIGPIPE because of its sockets.
+        // Exit with the code that a shell reports for a process ended by SIGPIPE. The signal cannot end this process,
+        // which ignores SIGPIPE so that a write to a closed socket returns an error.
         if error as? NWError == .posix(.EPIPE) { _exit(128 + SIGPIPE) }
         printError("nw: cannot write to standard output: \(describe(error))")
         _exit(EXIT_FAILURE)

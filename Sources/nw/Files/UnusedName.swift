@@ -17,7 +17,8 @@ enum UnusedName {
     static func safe(_ name: String) -> String? {
         guard let last = ContentDisposition.lastComponent(name) else { return nil }
         let visible = visible(last)
-        // A hidden file may change how programs behave: a shell runs `.bashrc` when it starts.
+        // Replace leading dots, so that the file is not hidden. A hidden file may change how programs behave: a shell,
+        // for example, runs `.bashrc` when it starts.
         let dots = visible.unicodeScalars.prefix { $0 == "." }.count
         let shown = String(repeating: "_", count: dots) + String(visible.unicodeScalars.dropFirst(dots))
         return shown.isEmpty ? nil : shortened(shown)

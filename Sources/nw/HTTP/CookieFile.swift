@@ -22,8 +22,8 @@ enum CookieFile {
         }
     }
 
-    /// Returns a file with these cookies. Leaves out a cookie with a control character in a column. After a tab, for
-    /// example, programs would misread the following columns, such as the path.
+    /// Returns a cookie file's text. Leaves out cookies that have a control character in a column, because other
+    /// programs would misread their lines. For example, a tab inside a value would start another column.
     static func text(_ cookies: [Cookie]) -> String {
         let lines = cookies.compactMap { cookie -> String? in
             let name = String(decoding: cookie.name, as: UTF8.self)

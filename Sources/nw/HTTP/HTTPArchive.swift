@@ -68,7 +68,7 @@ struct HTTPArchive: Encodable {
         var wait: Double
         var receive: Double
 
-        /// The total time. The connect time already includes the TLS time.
+        /// The sum of all times except the TLS time, which is already part of the connect time.
         var total: Double { [blocked, dns, connect, send, wait, receive].reduce(0) { $0 + max(0, $1) } }
     }
 

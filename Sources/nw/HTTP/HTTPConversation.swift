@@ -13,7 +13,7 @@ struct HTTPConversation {
     struct Start: Sendable {
         var request: RedirectableRequest
         var content = RequestContent.none
-        /// Sent to the URL's origin only.
+        /// The user's credential, which is sent only to the origin of the command's URL.
         var credential: PasswordCredential?
         /// Whether to send the credential with Basic before the server asks for it.
         var sendsCredentialFirst = false
@@ -40,7 +40,8 @@ struct HTTPConversation {
     var connection: PoolConnectionID?
     /// Called for each exchange when its response head has arrived.
     private let observe: @Sendable (HTTPExchangeRecord) -> Void
-    /// Called for each request with content. The returned function is called after the response head or a failure.
+    /// Called when a request with content is sent. Returns a function to call when the response head arrives or the
+    /// request fails; `nil` if there is nothing to call.
     private let sending: (@Sendable (ResponseFeed) -> (@Sendable () -> Void)?)?
 
     init(
@@ -173,7 +174,8 @@ struct HTTPConversation {
         }
     }
 
-    /// Reads and drops the content of a response that leads to another request. A failure affects only the connection.
+    /// Reads and drops the content of a response that leads to another request. Ignores read errors except
+    /// cancellation: after an error, only the connection cannot be used again.
     private func drain(_ feed: ResponseFeed) async throws {
         do { try await feed.drain() } catch { try Task.checkCancellation() }
     }
@@ -201,7 +203,8 @@ struct HTTPConversation {
         {
             fields.append(name: Array("Cookie".utf8), value: value)
         }
-        // An empty value removes a field that the command would add.
+        // If the user gives one of these fields with an empty value, send no such field, not even with the command's
+        // default value.
         for name in ["User-Agent", "Accept", "Accept-Encoding", "Content-Type"]
         where fields.firstValue(of: name)?.isEmpty == true {
             fields.removeAll(name)

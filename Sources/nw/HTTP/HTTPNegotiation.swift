@@ -28,7 +28,7 @@ struct HTTPNegotiation {
     private enum Phase {
         case idle
         case running(ConnectionAuthentication)
-        /// The server has refused the user, or accepted the connection.
+        /// The authentication has ended: the server has accepted the connection or refused the user.
         case over
     }
 
@@ -80,7 +80,8 @@ struct HTTPNegotiation {
         }
     }
 
-    /// Records a response without a challenge. Later requests can use any of the user's connections.
+    /// Records that the authentication needs no further request, because this response is final. Later requests may use
+    /// any connection that the pool has authenticated for the user.
     mutating func accepted() {
         guard binding != nil else { return }
         phase = .over

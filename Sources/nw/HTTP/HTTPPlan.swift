@@ -149,7 +149,8 @@ struct HTTPPlan {
         return (.form(form), form.boundary.formType)
     }
 
-    /// Returns the cookies from -b. Cookies without a file belong to the URL's host only.
+    /// Returns the cookies from -b, which names a cookie file or lists `NAME=VALUE` pairs. Cookies from a list are sent
+    /// only to the URL's host.
     func cookies(_ options: HTTPRequestOptions) throws -> [Cookie] {
         guard let context = CookieContext(target) else { return [] }
         return try options.cookie.flatMap { text -> [Cookie] in

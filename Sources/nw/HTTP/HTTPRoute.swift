@@ -105,7 +105,8 @@ final class HTTPConnectionLog: Sendable {
     /// The number of connections so far.
     var count: Int { state.withLock { $0.count } }
     var latest: NWConnection? { state.withLock { $0.latest } }
-    /// The latest connection's progress when it was given up.
+    /// The latest connection's progress at the moment when the connect timeout cancelled it. `nil` if the timeout has
+    /// not cancelled this connection.
     var unfinished: EstablishmentFacts? { state.withLock { $0.unfinished } }
 
     /// Saves the latest connection's progress, then calls `body`, which cancels the connection.

@@ -16,7 +16,7 @@ struct HTTPSession: Sendable {
     let destination: ContentDestination
     let output: HTTPOutput
 
-    /// Runs, and gives up after a time limit.
+    /// Runs the command, and gives up after a time limit.
     ///
     /// - Returns: The cookies at the end.
     @discardableResult

@@ -39,8 +39,8 @@ struct RequestData {
 
     /// The values as a query.
     ///
-    /// - Throws: ``HTTPCommandFailure`` if a file cannot be read, and for standard input, which cannot be part of the
-    ///   URL.
+    /// - Throws: ``HTTPCommandFailure`` if a file cannot be read, or if a value names standard input. Standard input
+    ///   cannot be part of the URL.
     func query() throws -> String {
         guard !options.data.contains("@-"), !options.dataUrlencode.contains(where: { $0.hasSuffix("@-") }) else {
             throw HTTPCommandFailure(.read, "-G cannot read standard input")

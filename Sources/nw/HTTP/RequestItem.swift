@@ -78,7 +78,8 @@ struct RequestWords: Equatable, Sendable {
             || !word.isEmpty && word.allSatisfy { ("A"..."Z").contains($0) || $0 == "-" }
     }
 
-    /// Returns an absolute URL. The scheme may be missing, and `:8080/path` means a path on this host.
+    /// Returns an absolute URL. If the scheme is missing, it is `http`. Text such as `:8080/path` means this port and
+    /// path on localhost.
     static func absolute(_ text: String) -> String {
         if text.contains("://") { return text }
         return text.hasPrefix(":") && !text.hasPrefix("::") ? "http://localhost" + text : "http://" + text
@@ -111,7 +112,7 @@ enum ItemContent {
         return Data(pairs.joined(separator: "&").utf8)
     }
 
-    /// Returns the items' parameters as a query; `nil` without any.
+    /// Returns the `NAME==VALUE` items as a query; `nil` if there are no such items.
     static func query(_ items: [RequestItem]) -> String? {
         let pairs = items.compactMap { item -> String? in
             guard case .query(let name, let value) = item else { return nil }
@@ -120,7 +121,8 @@ enum ItemContent {
         return pairs.isEmpty ? nil : pairs.joined(separator: "&")
     }
 
-    /// Encodes text for forms and queries: letters, digits and `*-._` stay, a space becomes a plus sign.
+    /// Encodes text for forms and queries. ASCII letters, digits and `*-._` are not changed, a space becomes a plus
+    /// sign, and all other bytes are percent-encoded.
     static func encoded(_ text: String) -> String { encoded(Array(text.utf8), kept: "*-._", space: "+") }
 
     /// Encodes bytes as curl does: all except the unreserved characters in URLs (RFC 3986 §2.3).

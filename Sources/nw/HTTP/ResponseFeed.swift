@@ -20,7 +20,7 @@ final class ResponseFeed: HTTPResponseObserver {
         var count = 0
         var isPaused = false
         var sentCount = 0
-        /// Called with the content that arrives after the buffered chunks.
+        /// Called with each piece of content that arrives after ``deliver(to:)`` has passed on the buffered chunks.
         var consumer: (@Sendable (Data) throws -> Void)?
         var consumerError: (any Error)?
         var result: Result<FieldSection, HTTPFailure>?

@@ -7,7 +7,8 @@ struct URLGlob: Sendable {
         var url: String
         var choices: [String]
 
-        /// Replaces `#1`, `#2` ... in a file name with the choices. Other numbers stay.
+        /// Replaces `#1`, `#2` ... in a file name with the choices. If there is no choice for a number, its text is not
+        /// changed.
         func filled(_ name: String) -> String {
             var result = ""
             var rest = name[...]
@@ -87,7 +88,8 @@ struct URLGlob: Sendable {
         return choices.map { ($0, text.index(after: close)) }
     }
 
-    /// Returns the choices in braces; `nil` if the text has no comma or may be a JSON object.
+    /// Returns the choices in braces; `nil` if the text has no comma. Also returns `nil` if the text contains a
+    /// quotation mark or another brace, because it may then be a JSON object.
     private static func alternatives(_ text: Substring) -> [String]? {
         guard text.contains(","), !text.contains("\""), !text.contains("{") else { return nil }
         return text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)

@@ -18,7 +18,7 @@ struct WriteOut: Sendable {
         case errors
         case all
         case fields
-        /// The text after this variable is printed only if the transfer failed.
+        /// `%{onerror}`: the text after this variable is printed only if the transfer failed.
         case onError
     }
 

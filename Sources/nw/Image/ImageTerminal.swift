@@ -5,7 +5,7 @@ import CausewaySystem
 enum ImageTerminal {
     /// The size of a character in pixels, if the terminal does not report it.
     private static let standardCell = PixelSize(width: 8, height: 16)
-    /// The maximum number of pixel rows: a long and narrow image is made smaller.
+    /// The maximum height of an image in pixels. A long and narrow image that would be higher is made smaller.
     private static let maximumHeight = 4_096
 
     private static let size: winsize = {

@@ -31,9 +31,10 @@ struct CaptureFileAge: Sendable {
     }
 }
 
-/// Writes capture files on a thread of their own.
+/// Writes capture files on a separate thread.
 ///
-/// Unwritten data waits in memory, up to a limit. At the limit, packets are dropped and counted, or the caller waits.
+/// Unwritten data waits in memory, up to a limit. At the limit, packets are dropped and counted if `mayDrop` is set.
+/// Otherwise the caller waits.
 final class CaptureFiles: Sendable {
     private struct State: ~Copyable {
         var file: OpenFile?

@@ -80,7 +80,8 @@ struct ReadCommand: Subcommand {
         try shown.finish(reader.linkType)
     }
 
-    /// Shows the available packets. Returns whether the maximum count has been reached.
+    /// Shows the available packets. Returns whether to stop, because the maximum number of packets is shown or the
+    /// output is full.
     private func take(
         _ reader: inout CaptureFileReader, _ filters: inout PacketFilters, _ shown: inout PacketOutput
     ) throws -> Bool {

@@ -105,7 +105,7 @@ final class TraceSession {
 
     private func isExpired(_ answer: TraceAnswer) -> Bool { answer.error?.type == (target.isIPv6 ? 3 : 11) }
 
-    /// Returns the mark that traceroute prints for an error.
+    /// Returns the text that traceroute prints after an answer with this error, such as ` !H`.
     private func note(_ error: TraceAnswer.Report) -> String {
         switch (target.isIPv6, error.type, error.code) {
         // The target normally answers a UDP datagram with Port Unreachable. As the answer to an echo request or a

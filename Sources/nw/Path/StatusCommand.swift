@@ -4,7 +4,8 @@ import CausewaySystem
 import CausewayTypes
 import Dispatch
 
-/// `nw status`: shows the path to a host and the reason for it, and follows a connection across path changes.
+/// `nw status`: shows the network paths to each address of a host, and the reason for their order. Can also connect to
+/// the host, and print the connection's state while paths change.
 struct StatusCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "status",

@@ -47,8 +47,8 @@ struct LinkCheck: Sendable {
         return findings
     }
 
-    /// Browses until one second after the doctor's own peer was found, or until the time limit. Returns whether this
-    /// peer was found.
+    /// Browses for the peer that `nw peers doctor` itself advertises as a test. Ends one second after this peer was
+    /// found, or at the time limit. Returns whether this peer was found.
     private func find(
         _ own: PeerIdentity, _ session: PeerSession, _ listing: PeerSession, _ findings: inout Findings
     ) async -> Bool {

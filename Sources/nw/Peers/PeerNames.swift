@@ -33,7 +33,7 @@ enum PeerNames {
     }
 }
 
-/// A line in the list of peers, for an event that concerns discovery.
+/// A printed line, as text or JSON, for a peer that discovery has found, updated or lost.
 struct PeerLine {
     private struct Object: Encodable {
         var event: String

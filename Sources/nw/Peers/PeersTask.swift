@@ -9,7 +9,8 @@ enum PeersTask: Equatable, Sendable {
     case forget(String, peer: String)
     case doctor(String)
 
-    /// The service type for the doctor's own peer. Programs with other types do not discover it.
+    /// The service type under which `nw peers doctor` advertises its test peer. Programs with other types do not
+    /// discover this peer.
     static let doctorType = "nw-doctor"
     /// Words that need a service type after them.
     private static let needingType: Set<String> = ["pick", "pair", "pins", "forget"]

@@ -24,7 +24,7 @@ struct ProxyChoice {
         guard words != ["env"] else { return }
         for (index, word) in words.enumerated() {
             guard (try? ProxyConfiguration(address: word)) == nil else { continue }
-            // The message does not include the URL, which may contain a password.
+            // The error message does not include the proxy's URL, because the URL may contain a password.
             throw ValidationError(
                 "Value \(index + 1) of --proxy is invalid: expected an http://, https:// or socks5:// URL, or pac+ and the URL of a script."
             )

@@ -120,7 +120,8 @@ extension NameQuery {
         return inquiry
     }
 
-    /// Adds another query's records. A failure is kept only if neither query has records.
+    /// Adds the records of another query to this query's records. A failure is kept only if both queries have no
+    /// records.
     fileprivate mutating func add(_ other: NameQuery) {
         records += other.records
         steps += other.steps

@@ -30,7 +30,7 @@ struct ResolveRequest {
             (name, self.type) = (reverse, nil)
             return
         }
-        // IN is the only supported class and is ignored.
+        // Skip the class IN among the words: it is the only supported class.
         if rest.count == 3, let index = rest.firstIndex(where: { $0.uppercased() == "IN" }) { rest.remove(at: index) }
         guard let first = rest.first, rest.count <= 2 else {
             throw ValidationError(

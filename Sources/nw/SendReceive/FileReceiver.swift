@@ -88,8 +88,8 @@ struct FileReceiver {
         }
     }
 
-    /// Reads all content, even if the file is refused, because the next header follows it. One chunk is hashed and written while the
-    /// connection receives the next one.
+    /// Reads all content, even if the file is refused, because the header of the next file follows the content. One
+    /// chunk is hashed and written while the connection receives the next chunk.
     private mutating func readContent(into file: inout IncomingFile?, _ received: inout Received) async throws {
         var rest = received.byteCount
         var content = try await next(&rest)

@@ -36,7 +36,8 @@ final class IncomingFile: @unchecked Sendable {
             let random = String(UInt64.random(in: .min ... .max), radix: 36)
             let path = "\(directory)/\(temporaryPrefix)\(random)"
             let file = try OpenFile(creating: path)
-            // Before the lock, another process may take the file for an abandoned file and remove it. Then try again.
+            // Before this process has locked the file, another process may mistake it for an abandoned file and remove
+            // it. If this has happened, create another file.
             if file.lock() != .heldByAnother, file.isLinked {
                 return TemporaryFile(path: path, file: file)
             }

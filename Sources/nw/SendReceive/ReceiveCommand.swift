@@ -2,7 +2,8 @@ import ArgumentParser
 import Causeway
 import FoundationEssentials
 
-/// `nw receive`: stores files in a directory: any number from `nw send`, or one per connection from any other program.
+/// `nw receive`: stores files in a directory. One connection from `nw send` carries any number of files. With `--raw`,
+/// one connection from any program carries one file.
 struct ReceiveCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "receive",

@@ -114,7 +114,7 @@ final class ReceiveSession: Sendable {
                     event: "stored", peer: peer, name: stored.name, bytes: stored.byteCount, kind: stored.kind.label))
         } catch {
             tell(ReceiveEvent(event: "refused", peer: peer, reason: describe(error).text))
-            // The connection is reset, so that a peer stops sending.
+            // Reset the connection, because the file cannot be stored and the peer would otherwise continue to send it.
             connection.forceCancel()
             throw CommandFailure("a file from \(peer) was not stored: \(describe(error))")
         }

@@ -152,7 +152,7 @@ struct SendCommand: Subcommand {
                 let byteCount = try await send(path)
                 if isJSON { printLine(PrintableText(json: Outcome(event: "sent", file: path, bytes: byteCount))) }
             } catch let refusal as FileSender.NotSent {
-                // The connection is still usable; the next files may be accepted.
+                // Only this file failed. The connection is still usable, and the receiver may accept the next files.
                 areStored = false
                 if isJSON {
                     printLine(PrintableText(json: Outcome(event: "refused", file: path, reason: refusal.reason)))

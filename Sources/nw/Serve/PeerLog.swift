@@ -12,7 +12,8 @@ protocol PeerTally: Sendable {
     func ended()
 }
 
-/// Counts only open connections, so that the server can wait for them when it shuts down.
+/// Counts the open connections, but not their bytes, and prints nothing. The server uses the count to wait for the
+/// connections when it shuts down.
 struct SilentTally: PeerTally {
     private static let count = Atomic(0)
 

@@ -50,9 +50,9 @@ struct ServeCommand: Subcommand {
         case async
         /// Apple's structured interface (`NetworkConnection`), with each connection's task on its event loop.
         case structured
-        /// The structured interface, on Swift's own threads.
+        /// Apple's structured interface (`NetworkConnection`), with each connection's task on Swift's thread pool.
         case structuredPool = "structured-pool"
-        /// Completion handlers, with the engine on Dispatch sources instead of epoll.
+        /// Completion handlers. The library waits for socket events with Dispatch sources instead of epoll.
         case dispatchSource = "dispatch-source"
     }
 

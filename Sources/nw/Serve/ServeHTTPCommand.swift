@@ -57,7 +57,8 @@ struct ServeHTTPCommand: ServerSubcommand {
                 throw CommandFailure("cannot serve \(PrintableText(foreign: directory)): \(reason)")
             }
             var configuration = HTTPServer.Configuration()
-            // Without uploads no limit is needed: PUT requests are refused before their content is read.
+            // Without uploads, request content needs no size limit: PUT requests are refused before their content is
+            // read.
             configuration.maximumContentLength = upload ? maxUpload << 20 : nil
             try await serving.serve(configuration) { request in
                 guard let path = request.decodedPath else { throw HTTPServerError(status: 400, "malformed path") }

@@ -75,7 +75,8 @@ final class ServeSession: Sendable {
         return try DatagramServers(listener, echoes: command.kind == .echo, on: queue, log: log).accept
     }
 
-    /// Starts a listener on `queue`, which should be its connections' queue: a call from one queue to another wakes a thread.
+    /// Starts a listener on `queue`. Its connections should use this queue too, because a call from one queue to
+    /// another wakes a thread.
     private func start(
         on port: UInt16, isDatagram: Bool, _ queue: DispatchQueue,
         accept: (NWListener) throws -> @Sendable (NWConnection) -> Void

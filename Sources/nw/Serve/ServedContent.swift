@@ -13,9 +13,10 @@ enum SourceBlock {
 enum DatagramCounter {
     private static let total = Atomic<UInt64>(0)
 
-    /// Adds a batch to the count. Calls `answer` with the current count for each datagram that queries it.
+    /// Adds a batch of received datagrams to the total. Calls `answer` with the new total once for each query in the
+    /// batch.
     ///
-    /// A query is a one-byte datagram. It is not counted, so that queries do not change the count.
+    /// A query is a one-byte datagram. It is not counted, so that queries do not change the total.
     static func count(_ batch: DatagramBatch, answer: (Data) -> Void) {
         var questions: UInt64 = 0
         for byteCount in batch.byteCounts where byteCount == 1 { questions += 1 }

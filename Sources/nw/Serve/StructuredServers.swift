@@ -1,7 +1,7 @@
 import Causeway
 import FoundationEssentials
 
-/// The servers written with the structured interface: a listener closure handles each connection.
+/// Servers that use `NetworkConnection`, Apple's structured interface: a listener closure handles each connection.
 struct StructuredServers: Sendable {
     private typealias Body = @Sendable (NetworkConnection<TCP>) async throws -> Void
 
@@ -24,7 +24,7 @@ struct StructuredServers: Sendable {
         listener.onStateUpdate { listener, state in
             if state == .ready { printLine("listening on port \(listener.port?.rawValue ?? 0)") }
         }
-        // A failure ends only its own connection and is not reported.
+        // An error in one connection ends only this connection and is not reported.
         guard usesPool else { return try await listener.run(body) }
         try await listener.run { [body] connection in
             try await withTaskExecutorPreference(globalConcurrentExecutor) { try await body(connection) }

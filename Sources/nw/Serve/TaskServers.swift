@@ -1,9 +1,10 @@
 import Causeway
 import FoundationEssentials
 
-/// The servers written with async functions: each connection is a child task on its own event loop.
+/// The servers written with async functions: each connection is a child task on its event loop.
 ///
-/// The listener starts and cancels the connections. A failure ends only its own connection and is not reported.
+/// The listener starts and cancels the connections. An error in one connection ends only this connection and is not
+/// reported.
 struct TaskServers: Sendable {
     let body: @Sendable (NWConnection) async -> Void
 

@@ -5,7 +5,7 @@ import CausewayTypes
 struct ProgressBar {
     /// The widths of the name and the bar in columns, on a terminal that is wide enough.
     private static let (nameWidth, barWidth) = (30, 24)
-    /// The minimum number of columns for a useful name.
+    /// The minimum number of columns for the transfer's name. If fewer are free, the name is not shown.
     private static let minimumNameWidth = 8
     /// The minimum time between two updates.
     private static let interval = Duration.milliseconds(100)
@@ -71,7 +71,8 @@ struct ProgressBar {
         return named("[\(bar)] \(tail)", room)
     }
 
-    /// Returns the name and the text, truncated to the available width.
+    /// Returns the transfer's name, truncated to the available columns, and then `text`. If too few columns are free
+    /// for a name, returns only `text`, truncated to the available columns.
     private func named(_ text: String, _ room: Int) -> PrintableText {
         let width = min(Self.nameWidth, room - text.count - 1)
         guard width >= Self.minimumNameWidth else { return PrintableText(foreign: text.prefix(max(0, room))) }

@@ -107,7 +107,7 @@ struct UploadCommand: Subcommand {
         return [start("POST", place, .form(form), form.boundary.formType, credential)]
     }
 
-    /// Returns a file's URL: the command's URL. If it ends with a slash, the file name is appended.
+    /// Returns the URL for a file. This is the command's URL, with the file name appended if the URL ends with a slash.
     private static func target(_ target: URIReference, file path: String) -> URIReference {
         var target = target
         if target.path.isEmpty { target.path = "/" }

@@ -23,8 +23,8 @@ final class PACFetch: PACFetching {
     private static let pieceLength = 64 << 10
     /// Time limit for the whole fetch, including redirects.
     private static let limit = Duration.seconds(10)
-    /// A separate privacy context without proxies. The default privacy context may need this script to select its
-    /// proxies.
+    /// The privacy context for fetching scripts. It has no proxies. The default privacy context is not suitable: to
+    /// select a proxy for the fetch, it may need the script that is being fetched.
     private static let context = NWParameters.PrivacyContext(description: "proxy scripts")
 
     private let limits: PathLimits

@@ -69,7 +69,7 @@ extension NWConnection.EstablishmentReport {
         ///
         /// Counterpart: macOS 11, iOS 14.
         public enum DNSProtocol: Sendable, Equatable, Hashable {
-            /// Unknown, or no query was made.
+            /// No DNS query was made, for example because the answer was cached.
             case unknown
             /// Unencrypted UDP.
             case udp

@@ -29,8 +29,8 @@ final class HandlerCalls: Sendable {
             defer { state.isRunning = true }
             return (!state.isRunning, state.executor)
         }
-        // A handler may belong to an actor, so it must be called from a task. The task is detached, so that the current task's cancellation
-        // does not affect it.
+        // A handler may belong to an actor, so only a task can call the handler. The task is detached: cancelling the
+        // current task does not cancel the handler.
         if mustRun { Task.detached(executorPreference: executor) { await self.run() } }
     }
 

@@ -17,7 +17,8 @@ extension NetworkChannel {
         begin()
         guard let plainFlow else { return try await receiveStackBytes(minimum, maximum) }
         guard plainFlow.isHome else { return try await receiveCancellably(plainFlow, minimum, maximum) }
-        // Suspend in this function and not in a nested one, because each nested async function allocates another frame for every message.
+        // Suspend here and not in a nested async function. A nested function would allocate another async stack frame
+        // for each message.
         let result = await withUnsafeContinuation { waiter in plainFlow.request(Flow.homeID, minimum, maximum, waiter) }
         switch result {
         case .success(let piece): return (piece.data, piece.isFinal)

@@ -100,7 +100,8 @@ where ApplicationProtocol: NetworkProtocolOptions {
         return report
     }
 
-    /// Returns a report on the data transferred since the start. Starts the channel if necessary, and waits until it is ready.
+    /// Returns a report on the data transferred since the channel was started. Starts the channel if necessary, and
+    /// waits until it is ready.
     ///
     /// Cancellation: throws `.posix(.ECANCELED)`; the channel continues.
     nonisolated(nonsending)

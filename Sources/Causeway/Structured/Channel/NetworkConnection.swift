@@ -70,7 +70,10 @@ where ApplicationProtocol: NetworkProtocolOptions {
     public var remoteEndpoint: NWEndpoint? { hasEndpoint ? connection.endpoint : nil }
 
     /// Abandons the current address and continues with the next address. If there is no other address, the connection
-    /// waits. A stream connection that is ready fails.
+    /// waits.
+    ///
+    /// A stream connection that is already ready cannot change its address: this method makes the connection fail with
+    /// `ECONNABORTED`.
     public func tryNextEndpoint() { connection.cancelCurrentEndpoint() }
 
     /// Sets a closure that is called at each state change, in the closure's own isolation. Call this method before the first operation.
@@ -82,8 +85,8 @@ where ApplicationProtocol: NetworkProtocolOptions {
             ) -> Void
     ) -> Self {
         let watch = watch()
-        // The handler must not keep the connection alive, so the closure has only a weak reference. After the
-        // connection is released, the handler is no longer called.
+        // This closure must not keep the connection alive, so it has only a weak reference to the connection. After the
+        // connection is released, the closure no longer calls the program's handler.
         watch.setReport { [weak self, calls = watch.calls] state in
             guard let self else { return }
             calls.add { await handler(self, State(state)) }

@@ -1,6 +1,7 @@
 public import FoundationEssentials
 
-/// A QUIC tunnel stream, on top of a stack. A tunnel creates this element; a program cannot add this element to a stack.
+/// A stream of a QUIC tunnel, as an element of a protocol stack. Only a tunnel creates this element. A program cannot
+/// create it, but can add protocols above it.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct QUICStream: StreamProtocol, Sendable {
@@ -48,8 +49,8 @@ public struct QUICStream: StreamProtocol, Sendable {
     package init() {}
 }
 
-/// A QUIC tunnel's datagram flow (RFC 9221), on top of a stack. A tunnel creates this element; a program cannot add this element to a
-/// stack.
+/// The datagram flow of a QUIC tunnel (RFC 9221), as an element of a protocol stack. Only a tunnel creates this
+/// element; a program cannot create it.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct QUICDatagram: DatagramProtocol, Sendable {

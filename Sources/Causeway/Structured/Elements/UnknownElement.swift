@@ -14,6 +14,7 @@ package struct UnknownElement: StackElement {
 
     package var layer: StackLayers.Layer { .application(NWProtocolOptions(definition: Self.definition)) }
     package var below: (any StackElement)? { nil }
-    /// The default element below. The choice of TCP does not matter, because connections with this element always fail.
+    /// The default element below this element. The choice of TCP does not matter, because connections with this element
+    /// always fail.
     package var impliedBelow: (any StackElement)? { TCP() }
 }

@@ -7,7 +7,7 @@ extension OperationTable {
         private(set) var wasTried = false
         /// The earliest uptime for the next attempt, after a failure.
         private(set) var notBefore: Duration?
-        /// Failures in a row, for the back-off.
+        /// The number of failed attempts that led to a back-off. It determines the length of the next back-off.
         private var failures = 0
 
         init(_ operation: StoredOperation, _ phase: ReplayQueue.Phase) {

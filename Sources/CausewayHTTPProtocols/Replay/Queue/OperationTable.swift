@@ -12,7 +12,7 @@ struct OperationTable: Sendable {
     private(set) var reports: [StoredReport] = []
     private let reportLimit: Int
     private(set) var lastID: UInt64 = 0
-    /// The size of all stored contents.
+    /// The total size in bytes of the contents that the queue stores for its operations.
     private(set) var storedByteCount: Int64 = 0
     /// No operation expires before this date.
     private(set) var nextExpiry = Int64.max
@@ -206,7 +206,8 @@ struct OperationTable: Sendable {
         for id in entries.keys { entries[id]?.apply(.began(id)) }
     }
 
-    /// The operations whose attempt had begun before the restart, in order.
+    /// The operations with an attempt that began, or may have begun, before the restart and has no recorded end, in
+    /// identifier order.
     var interrupted: [UInt64] {
         entries.keys.filter { entries[$0]?.operation.progress.isBegun == true }.sorted()
     }

@@ -4,11 +4,11 @@
 /// never tried does not wait: neither the failure of another operation nor a network that seems unreachable blocks a
 /// first attempt. The back-off sets no timers; ``ReplayQueue/deadline`` tells when the wait ends.
 struct SharedBackoff: Sendable {
-    /// When an operation may be tried.
+    /// When the back-off permits an attempt to send an operation.
     enum Permission: Sendable {
         case now
         case at(Duration)
-        /// The operation may be tried after the attempt that probes the server has ended.
+        /// The operation must wait until another operation's attempt, which probes the server, has ended.
         case afterProbe
 
         func isGranted(at uptime: Duration) -> Bool {
@@ -55,7 +55,8 @@ struct SharedBackoff: Sendable {
     /// An attempt ended without telling whether the server can be reached.
     mutating func abandoned(_ id: UInt64) { if probe == id { probe = nil } }
 
-    /// The state of the network changed. A reachable network ends the wait.
+    /// The state of the network changed. If the network is reachable, the next probe of the server need not wait any
+    /// longer.
     mutating func networkChanged(isReachable: Bool, at uptime: Duration) {
         guard isReachable, notBefore != nil else { return }
         failures = 0

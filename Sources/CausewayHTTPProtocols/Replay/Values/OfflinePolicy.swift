@@ -51,8 +51,8 @@ public struct OfflinePolicy: Hashable, Sendable {
 
     /// Limits on an operation's age and attempts.
     public struct Expiry: Hashable, Sendable {
-        /// The age at which an operation ends without being sent; `nil` for no limit. The default is 7 days. The system
-        /// clock measures the age, also across restarts.
+        /// The age at which the queue gives up an operation that waits or has stopped; `nil` for no limit. The default
+        /// is 7 days. The system clock measures the age, also across restarts.
         public var maximumAge: Duration?
         /// The maximum number of attempts that may have reached the server, at least 1. The default is 10. Attempts
         /// that could not reach the server do not count.
@@ -68,7 +68,7 @@ public struct OfflinePolicy: Hashable, Sendable {
     /// Exponential back-off. Half of each wait is random, so that clients that failed at the same time do not all retry
     /// at the same time.
     public struct Backoff: Hashable, Sendable {
-        /// The upper bound for the first wait.
+        /// The upper bound for the wait after the first failure.
         public var base: Duration
         /// The upper bound for every wait. A longer `Retry-After` is obeyed up to a day.
         public var maximum: Duration
@@ -104,9 +104,11 @@ public struct OfflineLimits: Hashable, Sendable {
     public var operations = 1_000
     /// The maximum size of one operation's content in bytes. The default is 64 MiB.
     public var contentByteCount = 64 << 20
-    /// The maximum total size of stored contents in bytes. The default is 256 MiB. Files that are only referenced do not count.
+    /// The maximum total size in bytes of the contents that the queue stores. The default is 256 MiB. Files that the
+    /// queue does not copy do not count.
     public var totalByteCount = 256 << 20
-    /// The maximum number of reports that the program has not acknowledged. Beyond it, the oldest are removed. The default is 1,000.
+    /// The maximum number of reports that the program has not acknowledged. If there are more, the oldest reports are
+    /// removed. The default is 1,000.
     public var reports = 1_000
     /// The maximum number of lanes (operations that are sent one after another) that send at the same time, at least 1.
     /// The default is 4.

@@ -6,7 +6,7 @@ package struct StoredOperation: Equatable, Sendable {
         package var maximumAge: Int64
         package var maximumAttempts: UInt32
         package var isIdempotent: Bool
-        /// Whether a success is also kept as a report.
+        /// Whether the queue keeps a report on a success. Reports on other outcomes do not depend on this value.
         package var reportsSuccess: Bool
 
         package init(maximumAge: Int64, maximumAttempts: UInt32, isIdempotent: Bool, reportsSuccess: Bool) {

@@ -25,7 +25,8 @@ extension FeedBuilder {
                 }
             }
         case "psc_chapter": beginChapter(attributes)
-        // Read the category at the start tag, because a narrower category may be nested in the element.
+        // Read the category at the start tag. At the end tag, it would follow the narrower categories that are nested
+        // in the element.
         case "itunes_category": readCategory(key, attributes["text"] ?? "", attributes)
         case let key where roles.contains(.place): progress.shape.begin(key, attributes)
         default: break

@@ -24,9 +24,9 @@ struct FeedBuilder: Sendable {
 
     /// Counters that enforce the limits.
     struct Budget: Sendable {
-        /// Remaining bytes for attributes and text in open elements.
+        /// The number of bytes that attributes and text in open elements may still use.
         var openByteCount = 2 * 1024 * 1024
-        /// Remaining HTML tags and attributes in texts.
+        /// The remaining budget for HTML tags, attributes and other costly parts of texts (``FeedLimits/markup``).
         var markup: Int
         /// Bytes of stored text.
         var keptByteCount = 0

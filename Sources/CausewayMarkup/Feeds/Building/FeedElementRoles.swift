@@ -5,7 +5,7 @@ struct FeedElementRoles: OptionSet, Sendable {
 
     /// The builder processes the element's start tag, for example to begin an item or to read attributes.
     static let start = Self(rawValue: 1)
-    /// The element is a text construct, which is captured.
+    /// The element is a text construct. The builder collects its content in a ``MarkupCapture``.
     static let text = Self(rawValue: 1 << 1)
     /// The element contains other elements, or it describes an object, such as an item or a person, that is complete at
     /// the end tag.

@@ -28,7 +28,8 @@ public struct FeedText: Hashable, Sendable {
     /// Whether the text is HTML.
     public var isHTML: Bool { type == "text/html" || type == "application/xhtml+xml" }
 
-    /// The text without tags and references, for a line in a list.
+    /// The text for a line in a list. If the text is HTML, tags are removed, and character references are replaced by
+    /// their characters.
     public var plainText: String {
         isHTML ? HTMLText.plain(value) : value.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }

@@ -21,7 +21,7 @@ package enum ActorFrame: Equatable, Sendable {
     case publish(ActorListing)
     /// An actor is no longer published under a key.
     case withdraw(ActorListing)
-    /// A frame from a later protocol version, which has no effect.
+    /// A frame whose type only a later protocol version defines. The receiver ignores the frame.
     case skipped(UInt8)
 
     package static let version: UInt8 = 1
@@ -62,7 +62,7 @@ package enum ActorReply: Equatable, Sendable {
     case value([UInt8])
     /// The function threw an error, and the called actor system can encode this error.
     case thrown(ActorThrownError)
-    /// The function threw another error, of which only the description is sent.
+    /// The function threw an error that the called actor system does not encode. Only the error's description is sent.
     case described(String)
     /// The function was not called, was cancelled, or its result cannot be sent.
     case refused(ActorRefusal, String)

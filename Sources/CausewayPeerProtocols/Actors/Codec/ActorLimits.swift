@@ -17,7 +17,8 @@ package struct ActorLimits: Equatable, Sendable {
     package static let textByteCount = 1_024
     /// Maximum number of greetings that the local system answers between a peer's arrival and its departure.
     static let greetingCount = 4
-    /// The longest timeout of a call: about a century. A program may give the maximum of `Duration`, to which no time can be added.
+    /// The longest timeout of a call: about a century. A program may pass the largest `Duration`. Without this limit,
+    /// the addition of the current time would overflow.
     private static let longestTimeout = Duration.seconds(36_525 * 86_400)
 
     /// Returns when a program's timeout ends.

@@ -16,7 +16,8 @@ package struct ActorDirectory<Peer: Hashable & Sendable>: Sendable {
 
     package init() {}
 
-    /// Returns the number of listings of a peer or, for `nil`, of the local system.
+    /// Returns the number of actors that a peer has published; `nil` means the local system. An actor that is published
+    /// under two keys counts twice.
     package func count(of peer: Peer?) -> Int { listings[peer]?.count ?? 0 }
 
     /// The local system's listings.
@@ -25,7 +26,8 @@ package struct ActorDirectory<Peer: Hashable & Sendable>: Sendable {
     /// Returns the actors published under a name, oldest first.
     package func entries(of name: ActorListing.Name) -> [Entry] { entries[name] ?? [] }
 
-    /// Adds a listing. Returns `false` if it already exists.
+    /// Records that a peer has published an actor under a key; `nil` means the local system. Returns `false` if this is
+    /// recorded already.
     mutating func publish(_ listing: ActorListing, by peer: Peer?) -> Bool {
         guard listings[peer, default: []].insert(listing).inserted else { return false }
         newest &+= 1
@@ -33,7 +35,8 @@ package struct ActorDirectory<Peer: Hashable & Sendable>: Sendable {
         return true
     }
 
-    /// Removes a listing. Returns `false` if there is none.
+    /// Removes the record that a peer has published an actor under a key; `nil` means the local system. Returns `false`
+    /// if there is no such record.
     mutating func withdraw(_ listing: ActorListing, by peer: Peer?) -> Bool {
         guard listings[peer]?.remove(listing) != nil else { return false }
         if listings[peer]?.isEmpty == true { listings[peer] = nil }
@@ -42,7 +45,7 @@ package struct ActorDirectory<Peer: Hashable & Sendable>: Sendable {
         return true
     }
 
-    /// Removes a peer's listings, and returns their names.
+    /// Removes all actors that a peer has published. Returns the names under which they were published.
     mutating func withdrawAll(by peer: Peer) -> Set<ActorListing.Name> {
         guard let gone = listings.removeValue(forKey: peer) else { return [] }
         let names = Set(gone.map(\.name))
@@ -53,7 +56,7 @@ package struct ActorDirectory<Peer: Hashable & Sendable>: Sendable {
         return names
     }
 
-    /// Removes and returns a local actor's listings.
+    /// Removes a local actor from all keys under which it is published. Returns one removed entry for each key.
     mutating func withdrawAll(actor: UInt64) -> [ActorListing] {
         let gone = own.filter { $0.actor == actor }
         for listing in gone { _ = withdraw(listing, by: nil) }

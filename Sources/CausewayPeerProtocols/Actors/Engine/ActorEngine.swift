@@ -47,7 +47,8 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
         greet(peer, wantsAnswer: true)
     }
 
-    /// Reports that a peer left. Ends calls to and from it, and removes its listings.
+    /// Reports that a peer left. Ends calls to the peer and from the peer, and removes the actors that the peer has
+    /// published.
     package mutating func left(_ peer: Peer, _ reason: String) {
         guard members.removeValue(forKey: peer) != nil else { return }
         drop(peer, .lost(reason))
@@ -121,9 +122,11 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
 
     // MARK: Listings
 
-    /// Publishes a local actor, and announces it to all members. Returns `false` if there are
-    /// ``ActorLimits/listingCount`` listings already, because peers would treat a listing above that limit as a
-    /// violation.
+    /// Publishes a local actor under a key, and announces it to the members. This has no effect if the actor is already
+    /// published under the key.
+    ///
+    /// Returns `false` if the actor cannot be published, because ``ActorLimits/listingCount`` actors are published
+    /// already. Peers treat a higher number as a protocol violation.
     package mutating func publish(_ listing: ActorListing) -> Bool {
         guard directory.count(of: nil) < limits.listingCount else { return directory.own.contains(listing) }
         guard directory.publish(listing, by: nil) else { return true }
@@ -140,7 +143,7 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
     /// Whether a local actor is published under any key.
     package func isPublished(_ actor: UInt64) -> Bool { directory.own.contains { $0.actor == actor } }
 
-    /// Reports that a local actor ended, and withdraws its listings.
+    /// Reports that a local actor ended. Withdraws the actor from all keys under which it is published.
     package mutating func resigned(_ actor: UInt64) {
         for listing in directory.withdrawAll(actor: actor) { announce(.withdraw(listing), listing.name) }
     }
@@ -188,8 +191,8 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
         guard let count = members[peer]?.answeredGreetings, count <= ActorLimits.greetingCount else {
             return violated(peer, "more than \(ActorLimits.greetingCount) greetings of new actor systems")
         }
-        // A second greeting comes from a new actor system at the peer, which does not know the first system's calls and
-        // listings.
+        // A second greeting comes from a new actor system at the peer. The new system does not know the calls and the
+        // published actors of the earlier system, so end these calls and remove these actors.
         if count > 1 { drop(peer, .lost("the peer has another actor system now")) }
         greet(peer, wantsAnswer: false)
     }

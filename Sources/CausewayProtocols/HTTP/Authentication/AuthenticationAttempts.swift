@@ -40,7 +40,7 @@ package struct AuthenticationAttempts: Sendable {
     /// Records that the next request carries a credential for `space`.
     package mutating func answered(_ space: ProtectionSpace) { current = space }
 
-    /// Records that the next request goes to another authority without a credential.
+    /// Records that the next request carries no credential, because it goes to another authority.
     package mutating func redirected() {
         current = nil
         isRenewal = false

@@ -9,9 +9,7 @@ package struct ConnectionSchemes: OptionSet, Hashable, Sendable {
     /// NTLM (MS-NTHT).
     package static let ntlm = ConnectionSchemes(rawValue: 2)
 
-    /// Creates a set with one scheme; `nil` for any other scheme.
-    ///
-    /// - Parameter scheme: The name in lower case.
+    /// Creates a set that contains one scheme; `nil` unless the scheme is `negotiate` or `ntlm`.
     package init?(scheme: String) {
         switch scheme {
         case "negotiate": self = .negotiate

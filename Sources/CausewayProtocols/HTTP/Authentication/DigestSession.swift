@@ -78,7 +78,8 @@ package struct DigestSession: Sendable {
             nonceCount = 0
         }
         guard let proof = information["rspauth"], let expected = expectedResponse else { return true }
-        // Requests may be concurrent. Only the proof for the most recent request can be checked.
+        // Check the proof only if it is for the most recent request. Requests may be concurrent, but the expected
+        // proofs for earlier requests are not kept.
         guard information["nc"].map({ URIBytes.lowercased($0) == expected.nonceCount }) ?? false else { return true }
         return URIBytes.lowercased(proof) == expected.response
     }

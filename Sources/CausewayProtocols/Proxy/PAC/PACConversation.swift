@@ -88,7 +88,8 @@ package enum PACProblem: Error, Hashable, Sendable {
     case tooManyLookups
     /// The child process sent a malformed or unexpected message.
     case broken
-    /// The child process ended without a result, because it exceeded its CPU time or its stack.
+    /// The child process ended without a result, for example because it exceeded the CPU time limit or overflowed its
+    /// stack.
     case died
     case cancelled
     /// The child process could not be started. The value is `errno`.

@@ -34,7 +34,8 @@ struct ResumeData: Codable {
     /// Returns `nil` if the download cannot be resumed. A download can be resumed after a GET request over HTTP if the
     /// response has a strong validator and no content coding, and the server does not refuse ranges (RFC 9110 §14.3).
     ///
-    /// - Parameter isRunning: Whether the download continues, so that the file will grow.
+    /// - Parameter isRunning: Whether the download continues after this call. Its file then still grows, so `received`
+    ///   may be 0, and the resume data contains the system's boot identifier.
     init?(
         _ original: URLRequest, _ current: URLRequest?, _ response: HTTPURLResponse, received: Int64, file: URL,
         isRunning: Bool = false
@@ -79,7 +80,8 @@ struct ResumeData: Codable {
         self = read
     }
 
-    /// Only the URL is required, because other implementations archive requests in other forms.
+    /// Only the URL must be readable. Resume data from other implementations contains requests in other forms, so the
+    /// requests may be missing from the result.
     init(from decoder: any Decoder) throws {
         let list = try decoder.container(keyedBy: CodingKeys.self)
         url = try list.decode(String.self, forKey: .url)

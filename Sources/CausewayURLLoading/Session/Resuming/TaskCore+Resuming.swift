@@ -213,7 +213,8 @@ extension TaskCore {
 }
 
 extension LoadFailure {
-    /// Whether the content so far is valid, so that a download can continue later.
+    /// Whether the transfer can continue later. Some failures, such as a lost connection, leave the transferred content
+    /// valid.
     fileprivate var permitsResuming: Bool {
         switch cause {
         case .cancelled, .timedOut, .connectionLost, .connectionRefused, .hostNotFound, .notConnected: true

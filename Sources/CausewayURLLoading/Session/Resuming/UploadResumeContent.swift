@@ -11,14 +11,16 @@ struct UploadResumeContent: Codable {
 
     private var data: Data?
     private var path: String?
-    /// The file or content size. The size and the modification date identify a file's content.
+    /// The size of the file, or of the content of a form or stream, in bytes. A file counts as unchanged if its size
+    /// and modification date are unchanged.
     private var size: Int64?
     private var modified: Double?
     private var parts: [Part]?
 
     private init() {}
 
-    /// Returns `nil` if a file is missing, or if the content is the request's body.
+    /// Returns `nil` if a file is missing. Also returns `nil` if the content is the request's own body, because the
+    /// task is then not an upload task.
     init?(_ source: TaskPlan.Source, length: Int64?) {
         self.init()
         switch source {

@@ -40,7 +40,8 @@ final class ConnectWire: ScanWire {
     func send(_ probes: [PortSurvey.Probe], _ outcome: (PortSurvey.Probe, ScanSending) -> Void) {
         var isBusy = false
         for probe in probes {
-            // If one probe cannot be sent now, the probes after it cannot be sent either.
+            // If one probe cannot be sent because a buffer or table of this host is full, the probes after it cannot be
+            // sent either.
             let sending = isBusy ? .busy : begin(probe)
             if case .sent = sending { continue }
             if case .busy = sending { isBusy = true }
@@ -70,7 +71,8 @@ final class ConnectWire: ScanWire {
         if let number = idle[family]?.popLast() { return Descriptor(adopting: number) }
         let socket = try Socket.open(family, .stream)
         Socket.abortOnClose(socket.rawValue)
-        // Without this option, the kernel discards an ICMP error that arrives while connect(2) still runs.
+        // Enable the socket's error queue. Without it, the kernel discards an ICMP error that arrives while connect(2)
+        // still runs.
         try PacketSockets.reportErrors(socket.rawValue, isIPv6: family == .ipv6)
         return socket
     }

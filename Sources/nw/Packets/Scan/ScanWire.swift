@@ -32,7 +32,8 @@ extension ScanWire {
     func send(_ probes: [PortSurvey.Probe], _ outcome: (PortSurvey.Probe, ScanSending) -> Void) {
         var isBusy = false
         for probe in probes {
-            // If one probe cannot be sent now, the probes after it cannot be sent either.
+            // If one probe cannot be sent because a buffer or table of this host is full, the probes after it cannot be
+            // sent either.
             let sending = isBusy ? .busy : send(probe)
             if case .sent = sending { continue }
             if case .busy = sending { isBusy = true }
@@ -137,7 +138,8 @@ struct ScanSockets: ~Copyable {
     /// Calls `body` for each packet and each ICMP error, with the bytes, the sender, the error (`nil` for a packet) and the socket's index.
     mutating func collect(milliseconds: CInt, _ body: (Span<UInt8>, SocketAddress?, PacketArrival?, Int) -> Void) {
         for (place, ready) in PacketSockets.wait(sockets, milliseconds: milliseconds).enumerated() {
-            // Both loops are bounded, so that a continuous stream of packets cannot stop the scan from sending.
+            // `takeErrors` and `takeDatagrams` each read a limited number of packets, so that a continuous stream of
+            // packets cannot stop the scan from sending.
             if ready.errors { takeErrors(place, body) }
             if ready.datagrams { takeDatagrams(place, body) }
         }
@@ -159,7 +161,7 @@ struct ScanSockets: ~Copyable {
     ) {
         for _ in 0..<64 {
             let count = try? intake.take(sockets[place]) { bytes, peer in body(bytes, peer, nil, place) }
-            // After a batch that is not full, no packet is pending.
+            // If fewer packets arrived than one batch can hold, no packet is pending.
             guard count == PacketIntake.maximum else { return }
         }
     }

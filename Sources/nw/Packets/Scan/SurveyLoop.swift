@@ -46,7 +46,7 @@ final class SurveyLoop {
         _ scan: inout PortSurvey, _ wire: any ScanWire, _ heard: (PortSurvey.Probe, ScanFinding.Reason) -> Bool,
         _ goesOn: inout Bool
     ) -> CInt? {
-        // The clock is read once, because reading it for each probe would cost more than the probe.
+        // Read the clock once for all due probes, because reading it for each probe would cost more than the probe.
         let now = clock.now - start
         var pause: CInt = 0
         collecting: while probes.count < Self.maximumAtOnce {

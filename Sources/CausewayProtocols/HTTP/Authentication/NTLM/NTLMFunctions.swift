@@ -1,4 +1,4 @@
-/// Cryptographic functions for NTLM. They return `nil` if the library does not provide the function.
+/// Cryptographic functions for NTLM. They return `nil` if the cryptographic library does not provide the algorithm.
 package struct NTLMFunctions: Sendable {
     /// Computes an MD4 digest (RFC 1320), which has 16 bytes.
     package var md4: @Sendable (_ message: [UInt8]) -> [UInt8]?
