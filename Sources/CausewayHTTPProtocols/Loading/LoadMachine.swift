@@ -246,10 +246,11 @@ package struct LoadMachine: Sendable {
     package mutating func demandChanged(isWanted: Bool) -> Action {
         let reads =
             switch phase {
-            case .preparing, .waiting, .recovering, .ended: true
+            case .preparing, .waiting, .recovering: true
             case .holding(let held): held.count < Self.heldLimit
             case .deciding, .releasing, .restarting, .pausing, .confirmed: false
             case .streaming: isWanted
+            case .ended: isReading
             }
         guard reads != isReading else { return .none }
         isReading = reads

@@ -16,6 +16,18 @@ extension LoadMachineTests {
             ])
     }
 
+    @Test("A load that ended while its program wanted nothing reads no more")
+    func readsNothingAfterTheEnd() {
+        var machine = LoadMachine()
+        expect(
+            &machine,
+            [
+                ({ $0.requestPrepared() }, .send), ({ $0.headArrived(.deliver) }, .deliver),
+                ({ $0.demandChanged(isWanted: false) }, .read(false)), ({ $0.loadEnded() }, .end),
+                ({ $0.demandChanged(isWanted: true) }, .none), ({ $0.demandChanged(isWanted: false) }, .none),
+            ])
+    }
+
     @Test("Waiting for connectivity, and its end, are each reported once")
     func reportsWaiting() {
         var machine = LoadMachine()
