@@ -104,15 +104,16 @@ extension PeerMesh {
     /// acceptance may still arrive there.
     private mutating func abandonInvitation(of member: MemberID, at now: Duration) {
         guard self[member]?.phase.isInviting == true else { return }
-        for (id, link) in links where link.member == member {
-            guard own.key < member.peer || link.phase != .lobby else { continue }
+        for id in linkIDs(of: member) {
+            let phase = links[id]?.phase
+            guard own.key < member.peer || phase != .lobby else { continue }
             links[id]?.member = nil
-            if link.phase == .dialing { close(id) } else { leave(id, .duplicate, at: now) }
+            if phase == .dialing { close(id) } else { leave(id, .duplicate, at: now) }
         }
     }
 
     private mutating func abandonDials(of member: MemberID) {
-        for (id, link) in links where link.member == member && link.phase == .dialing { close(id) }
+        for id in linkIDs(of: member) where links[id]?.phase == .dialing { close(id) }
     }
 
     // Frames

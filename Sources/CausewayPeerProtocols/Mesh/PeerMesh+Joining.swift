@@ -124,7 +124,7 @@ extension PeerMesh {
         found.traffic = MemberTraffic(member: member, isOdd: own.key < member.peer, joinedOn: id)
         self[member] = found
         links[id]?.machine.enter(.joined, at: now)
-        for other in links.keys.sorted() where other != id && links[other]?.member == member {
+        for other in linkIDs(of: member) where other != id {
             links[other]?.member = nil
             if links[other]?.phase == .dialing { close(other) } else { leave(other, .duplicate, at: now) }
         }

@@ -154,7 +154,8 @@ extension PeerMesh {
     private mutating func endLinks(
         of member: MemberID, _ found: Boxed<Member>, _ reason: PeerReason, _ rest: MemberTraffic?, at now: Duration
     ) {
-        for (id, link) in links where link.member == member {
+        for id in linkIDs(of: member) {
+            guard let link = links[id] else { continue }
             guard link.phase != .dialing else {
                 close(id)
                 continue

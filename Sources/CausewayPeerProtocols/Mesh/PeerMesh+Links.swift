@@ -174,8 +174,12 @@ extension PeerMesh {
     mutating func announce(_ member: MemberID, at now: Duration) {
         guard let found = self[member] else { return }
         if let link = found.link { announce(link, at: now) }
-        for lane in found.lanes.ready { announce(lane, at: now) }
+        for lane in found.lanes.ready.sorted() { announce(lane, at: now) }
     }
+
+    /// A member's links, the oldest first. A dictionary's order differs between equal meshes, so their actions would
+    /// have another order too.
+    func linkIDs(of member: MemberID) -> [LinkID] { links.keys.filter { links[$0]?.member == member }.sorted() }
 
     /// Removes a link and closes its connection.
     mutating func close(_ id: LinkID) {
