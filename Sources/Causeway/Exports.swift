@@ -4,7 +4,7 @@ public import FoundationEssentials
 
 // `POSIXError.Code` and `POSIXErrorCode` name one type. The first name is available without an import of the C library.
 extension POSIXError.Code {
-    /// The operation is not supported. On Linux, `ENOTSUP` and `EOPNOTSUPP` are the same number, and `POSIXError.Code`
-    /// has a case only for `EOPNOTSUPP`.
+    /// The operation is not supported. Linux has one number for `ENOTSUP` and `EOPNOTSUPP`, and `POSIXError.Code` has a
+    /// case only for `EOPNOTSUPP`.
     public static var ENOTSUP: POSIXError.Code { .EOPNOTSUPP }
 }

@@ -38,9 +38,9 @@ extension NWProtocolFramer {
 
         /// Fails the connection with an error; `nil` stands for `.posix(.ECONNABORTED)`.
         ///
-        /// If the connection is already closing, this method ends the close normally instead, and the error has no
-        /// effect. A framer whose ``NWProtocolFramerImplementation/stop(framer:)`` method has returned `false` must
-        /// call this method when it is done.
+        /// If the connection is already closing, this method ends the close normally instead, without the error. A
+        /// framer whose ``NWProtocolFramerImplementation/stop(framer:)`` method has returned `false` must call this
+        /// method when it is done.
         public func markFailed(error: NWError?) { host?.markFailed(error) }
 
         /// Passes received bytes to a closure, which returns the number of bytes to skip.
@@ -88,8 +88,9 @@ extension NWProtocolFramer {
         /// Delivers all input to the protocol above from now on, without calling the framer.
         public func passThroughInput() { host?.passThroughInput() }
 
-        /// Passes bytes from the outgoing message to a closure, which returns the number of bytes to skip. Outside of
-        /// ``NWProtocolFramerImplementation/handleOutput(framer:message:messageLength:isComplete:)`` there are no bytes.
+        /// Passes bytes from the outgoing message to a closure, which returns the number of bytes to skip. There are
+        /// bytes only during a call of
+        /// ``NWProtocolFramerImplementation/handleOutput(framer:message:messageLength:isComplete:)``.
         ///
         /// The parameters and the result are those of ``parseInput(minimumIncompleteLength:maximumLength:parse:)``.
         public func parseOutput(

@@ -19,7 +19,7 @@ public import Foundation
     ) -> Bool
     /// Asks the delegate to respond to a challenge by calling a method of the challenge's sender.
     func connection(_ connection: NSURLConnection, didReceive challenge: URLAuthenticationChallenge)
-    /// Reports that a challenge was cancelled and needs no response. Causeway never calls this method.
+    /// Reports that a challenge was cancelled and needs no response. This method is never called.
     func connection(_ connection: NSURLConnection, didCancel challenge: URLAuthenticationChallenge)
 }
 

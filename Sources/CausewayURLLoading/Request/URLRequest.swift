@@ -70,15 +70,15 @@ public struct URLRequest: ReferenceConvertible, Hashable, Sendable {
     /// Sets a header field, or removes it if `value` is `nil`. Field names are case-insensitive. A new field with a
     /// well-known name gets the usual capitalization. An existing field keeps the spelling of its name.
     ///
-    /// The call has no effect if the name or value contains CR, LF or NUL. Exception: the value may contain line folds,
+    /// A name or value that contains CR, LF or NUL is ignored. Exception: the value may contain line folds,
     /// which are CRLF followed by a space or tab. Each fold is sent as a space.
     public mutating func setValue(_ value: String?, forHTTPHeaderField field: String) {
         change { $0.setField(value, field) }
     }
 
-    /// Appends a value to a header field. A comma separates it from the existing value. The call has no effect if the
-    /// name or value contains CR, LF or NUL. Exception: the value may contain line folds, which are CRLF followed by a
-    /// space or tab.
+    /// Appends a value to a header field. A comma separates it from the existing value. A name or value that contains
+    /// CR, LF or NUL is ignored. Exception: the value may contain line folds, which are CRLF followed by a space or
+    /// tab.
     public mutating func addValue(_ value: String, forHTTPHeaderField field: String) {
         change { $0.addField(value, field) }
     }
