@@ -44,9 +44,17 @@ struct ContinuousQueries: Sendable {
         var lastCounted: Duration?
         /// When a unicast response was last requested.
         var lastUnicast: Duration?
-        /// Whether the answer is known and no other answers are expected. The next query is sent when the known answer
-        /// is about to expire.
-        var isSettled = false
+        var series = Series.running
+    }
+
+    /// The state of a question's query series.
+    private enum Series: Sendable {
+        case running
+        /// The answer is known and no other answers are expected. The next query is sent when the known answer is about
+        /// to expire.
+        case answered
+        /// The name's owner has stated that no answer exists. The NSEC record is valid until the given time.
+        case denied(by: DNSRecordData, until: Duration)
     }
 
     private var running: [DNSQuestion: Running] = [:]
@@ -113,20 +121,65 @@ struct ContinuousQueries: Sendable {
     mutating func begin(_ question: DNSQuestion, at time: Duration) {
         running[question]?.interval = Self.shortestInterval
         running[question]?.lastCounted = nil
-        running[question]?.isSettled = false
+        running[question]?.series = .running
         schedule[question] = time
     }
 
     /// Stops a question's query series for `time`, because its unique answer is known. A refresh query is sent when
     /// this answer is about to expire (RFC 6762 §5.2).
     mutating func settle(_ question: DNSQuestion, for time: Duration, at now: Duration) {
-        guard running[question] != nil else { return }
-        running[question]?.interval = Self.longestInterval
-        running[question]?.isSettled = true
-        schedule[question] = now + time
+        pause(question, .answered, until: now + time)
     }
 
-    func isSettled(_ question: DNSQuestion) -> Bool { running[question]?.isSettled == true }
+    private mutating func pause(_ question: DNSQuestion, _ series: Series, until time: Duration) {
+        guard running[question] != nil else { return }
+        running[question]?.interval = Self.longestInterval
+        running[question]?.series = series
+        schedule[question] = time
+    }
+
+    /// Whether the query series is paused because the answer is known.
+    func isSettled(_ question: DNSQuestion) -> Bool {
+        if case .answered? = running[question]?.series { true } else { false }
+    }
+
+    // MARK: Negative answers
+
+    /// Stops a question's query series while an NSEC record is valid (RFC 6762 §6.1), for at most ``longestInterval``.
+    ///
+    /// - Returns: Whether the question was not denied before.
+    mutating func deny(_ question: DNSQuestion, _ record: DNSRecord, at now: Duration) -> Bool {
+        let isNew = !isDenied(question)
+        let end = now + min(.seconds(Int64(record.timeToLive)), Self.longestInterval)
+        pause(question, .denied(by: record.data, until: end), until: end)
+        return isNew
+    }
+
+    private func isDenied(_ question: DNSQuestion) -> Bool {
+        if case .denied? = running[question]?.series { true } else { false }
+    }
+
+    /// Whether a valid NSEC record denies the question's answer.
+    func isDenied(_ question: DNSQuestion, at now: Duration) -> Bool {
+        if case .denied(_, let end)? = running[question]?.series { end > now } else { false }
+    }
+
+    /// Restarts the query series of a denied question, because its NSEC record is outdated. Other hosts notice this at
+    /// the same time, so the first query gets a random delay.
+    ///
+    /// - Parameter withdrawn: The content of an NSEC record that was withdrawn; a denial by another one stays valid.
+    ///   `nil` if every earlier NSEC record is outdated.
+    mutating func resume(
+        _ question: DNSQuestion, without withdrawn: DNSRecordData? = nil, at time: Duration, _ calm: ResponseDelays,
+        using random: inout any RandomNumberGenerator & Sendable
+    ) {
+        guard case .denied(let data, _)? = running[question]?.series, withdrawn.map({ $0 == data }) ?? true else {
+            return
+        }
+        begin(question, at: time + calm.wait(in: Self.firstDelay, leastOf: 1, at: time, using: &random))
+    }
+
+    // MARK: Other hosts' queries
 
     /// Skips this host's own question if it is due soon. Call this when another host has sent the same question.
     mutating func spare(

@@ -72,7 +72,9 @@ struct MulticastQuerier: ReturningMachine, Sendable {
             // All unique answers are in the cache: no query is needed until they are about to expire.
             queries.settle(question, for: ContinuousQueries.longestInterval, at: now)
         }
-        return known.isEmpty ? [] : [.changed(id, added: known, removed: [])]
+        // No query is sent while a denial is valid. The new listener gets the denial that earlier listeners got.
+        guard !known.isEmpty else { return queries.isDenied(question, at: now) ? [.denied(id)] : [] }
+        return [.changed(id, added: known, removed: [])]
     }
 
     mutating func stop(_ id: QuestionID) {
@@ -137,13 +139,21 @@ struct MulticastQuerier: ReturningMachine, Sendable {
                 isWatched: !queries.interested(in: record).isEmpty, &random)
             if result == .added { added.append(record) }
             removed += evicted
-            if record.flushesCache, record.timeToLive > 0, record.type != .cname {
-                let question = DNSQuestion(record.name, record.type)
-                queries.settle(question, for: ContinuousQueries.longestInterval, at: now)
-            }
+            answered(by: record, at: now)
         }
         restartQueries(for: removed, at: now)
         return changes(added: added, removed: removed) + denials(in: message, at: now)
+    }
+
+    /// Notes an answer. A unique answer ends its question's series. Any other answer shows that an earlier denial is
+    /// outdated, and more answers may exist.
+    private mutating func answered(by record: DNSRecord, at now: Duration) {
+        guard record.timeToLive > 0 else { return }
+        if record.flushesCache, record.type != .cname {
+            let question = DNSQuestion(record.name, record.type)
+            return queries.settle(question, for: ContinuousQueries.longestInterval, at: now)
+        }
+        for question in queries.interested(in: record) { queries.resume(question, at: now, calm, using: &random) }
     }
 
     /// Queries again for questions whose unique answer has left the cache. These questions had paused, because no other
@@ -161,19 +171,31 @@ struct MulticastQuerier: ReturningMachine, Sendable {
             || !cache.isEmpty(record.name, record.type)
     }
 
-    /// Processes NSEC records, which list a name's types (RFC 6762 §6.1). Questions for other types pause while the
-    /// NSEC record is valid, for at most ``ContinuousQueries/longestInterval``.
+    /// Processes NSEC records, which list a unique name's types (RFC 6762 §6.1). Questions for other types pause while
+    /// the NSEC record is valid, for at most ``ContinuousQueries/longestInterval``.
     private mutating func denials(in message: DNSMessage, at now: Duration) -> [MulticastAction] {
+        let records = (message.answers + message.additionals).filter { $0.type == .nsec && $0.flushesCache }
+        // A message can withdraw an NSEC record and contain its successor. A goodbye takes effect after a second (RFC
+        // 6762 §10.1).
+        for record in records where record.timeToLive == 0 {
+            for question in queries.questions(for: record.name) {
+                queries.resume(
+                    question, without: record.data, at: now + MulticastDNS.grace, calm, using: &random)
+            }
+        }
+        return records.filter { $0.timeToLive > 0 }.flatMap { denials(by: $0, at: now) }
+    }
+
+    /// Processes an NSEC record, which replaces its name's earlier NSEC records (RFC 6762 §10.2). If an earlier record
+    /// denied a type that this record lists, the question for the type is asked again.
+    private mutating func denials(by record: DNSRecord, at now: Duration) -> [MulticastAction] {
+        guard case .next(_, let types) = record.data else { return [] }
         var actions: [MulticastAction] = []
-        for record in message.answers + message.additionals where record.timeToLive > 0 && record.flushesCache {
-            guard case .next(_, let types) = record.data else { continue }
-            for question in queries.questions(for: record.name)
-            where question.type != .any && !types.contains(question.type) {
-                guard !types.contains(.cname), !cache.hasAnswer(to: question, at: now) else { continue }
-                let wasSettled = queries.isSettled(question)
-                let pause = min(.seconds(Int64(record.timeToLive)), ContinuousQueries.longestInterval)
-                queries.settle(question, for: pause, at: now)
-                if !wasSettled { actions += queries.listeners(of: question).map { .denied($0) } }
+        for question in queries.questions(for: record.name) where question.type != .any {
+            if types.contains(question.type) || types.contains(.cname) {
+                queries.resume(question, at: now, calm, using: &random)
+            } else if !cache.hasAnswer(to: question, at: now), queries.deny(question, record, at: now) {
+                actions += queries.listeners(of: question).map { .denied($0) }
             }
         }
         return actions

@@ -270,11 +270,14 @@ struct MulticastResponder: Sendable {
 
     private mutating func messages(of answer: PendingAnswers.Action, at now: Duration) -> [MulticastAction] {
         switch answer {
-        case .reply(let records, let peer, let isRepeat):
+        case .reply(let chosen, let peer, let isRepeat):
+            let records = registered.own.updatingNegatives(in: chosen)
+            guard !records.isEmpty else { return [] }
             let additionals = registered.own.additionals(for: records)
             let replies = ResponseMessages.make(records, additionals, limit: messageByteLimit)
             return (isRepeat ? [.checkNeighbour(peer)] : []) + replies.map { .reply($0, to: peer) }
-        case .multicast(let records):
+        case .multicast(let chosen):
+            let records = registered.own.updatingNegatives(in: chosen)
             let additionals = responses.multicast(registered.own.additionals(for: records), at: now)
             return ResponseMessages.make(records, additionals, limit: messageByteLimit).map { .send($0) }
         }

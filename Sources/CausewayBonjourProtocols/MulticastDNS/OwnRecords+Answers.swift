@@ -27,6 +27,19 @@ extension OwnRecords {
         }
     }
 
+    /// Returns answers that were chosen earlier, with NSEC records that list the types that the names have now. Leaves
+    /// out an NSEC record if there is none for its name any more.
+    func updatingNegatives(in answers: [DNSRecord]) -> [DNSRecord] {
+        guard answers.contains(where: { $0.type == .nsec }) else { return answers }
+        var present: Set<DNSRecord> = []
+        return answers.compactMap { answer -> DNSRecord? in
+            let isOutdated = answer.type == .nsec && held(answer) == nil
+            let current = isOutdated ? Self.negative(answer.timeToLive, self[answer.name]) : answer
+            guard let current, present.insert(current).inserted else { return nil }
+            return current
+        }
+    }
+
     /// Whether this host still answers with a record that it has answered with, which can be an NSEC record.
     func isAnswer(_ record: DNSRecord) -> Bool { held(record) != nil || !negatives(equalTo: record).isEmpty }
 

@@ -127,6 +127,29 @@ struct MulticastResponderTests {
         #expect((wire.packets.count > before) == isAnswered)
     }
 
+    static let newRecords: [(DNSRecord, [DNSRecordData])] = [
+        (
+            DNSRecord("alpha.local", .aaaa, flushesCache: true, timeToLive: 120, .ipv6(IPv6Address("fe80::1")!)),
+            [.next("alpha.local", types: [.a, .aaaa])]
+        ),
+        // No negative answer describes a name with a shared record, because other hosts may have more records.
+        (DNSRecord("alpha.local", .txt, timeToLive: 4_500, .text([0])), []),
+    ]
+
+    // RFC 6762 §6.1.
+    @Test("C33: a negative answer that waits lists the types that its name has when it is sent", arguments: newRecords)
+    func outdatedNegative(_ new: DNSRecord, _ expected: [DNSRecordData]) {
+        let wire = VirtualLink.settled()
+        var query = DNSMessage.query(DNSQuestion("alpha.local", .txt))
+        query.flags = [.isTruncated]
+        wire.inject(query)
+        let before = wire.packets.count
+        wire.hosts[0].link.update(Printer.id, Printer.records() + Printer.address() + [new], at: wire.now)
+        wire.run(for: .seconds(1))
+        let answers = wire.packets.dropFirst(before).flatMap(\.message.answers)
+        #expect(answers.filter { $0.type == .nsec }.map(\.data) == expected)
+    }
+
     @Test("C29 C46: an answer waits for further known answers")
     func truncatedQuery() {
         for comes in [true, false] {

@@ -89,6 +89,52 @@ struct QuerierConformanceTests {
         #expect(wire.packets.count == before + 1)
     }
 
+    private static func negative(
+        _ types: [DNSRecordType] = [.a], timeToLive: UInt32 = 4_500, isUnique: Bool = true
+    ) -> DNSRecord {
+        DNSRecord(
+            "alpha.local", .nsec, flushesCache: isUnique, timeToLive: timeToLive, .next("alpha.local", types: types))
+    }
+
+    static let afterDenial: [(String, DNSRecord, Bool)] = [
+        ("a shared record", DNSRecord("alpha.local", .aaaa, timeToLive: 120, .ipv6(IPv6Address("fe80::1")!)), true),
+        (
+            "an alias",
+            DNSRecord("alpha.local", .cname, flushesCache: true, timeToLive: 120, .name("beta.local")), true
+        ),
+        ("a newer negative answer that lists the type", negative([.a, .aaaa]), true),
+        ("a newer negative answer that lists an alias", negative([.cname]), true),
+        ("a newer negative answer without the type", negative([.a, .txt]), false),
+        ("a negative answer for a shared name", negative([.a, .aaaa], isUnique: false), false),
+        ("its goodbye", negative(timeToLive: 0), true),
+        ("the goodbye of another negative answer", negative([.a, .txt], timeToLive: 0), false),
+    ]
+
+    // RFC 6762 §6.1, §10.1, §10.2.
+    @Test("C33: a question is asked again when its denial is outdated", arguments: afterDenial)
+    func outdatedDenial(_ name: String, _ record: DNSRecord, _ isOutdated: Bool) {
+        let wire = Self.asking(DNSQuestion("alpha.local", .aaaa))
+        wire.inject(Self.answer(Self.negative()))
+        wire.run(for: .seconds(20))
+        let before = wire.packets.count
+        wire.inject(Self.answer(record))
+        wire.run(for: .seconds(5))
+        #expect((wire.packets.count > before) == isOutdated)
+    }
+
+    @Test("C33: a listener that joins a denied question gets the denial while it is valid")
+    func denialForLater() {
+        let question = DNSQuestion("alpha.local", .aaaa)
+        let wire = Self.asking(question)
+        wire.inject(Self.answer(Self.negative(timeToLive: 120)))
+        for (listener, wait) in [(UInt64(2), 110), (3, 20)] {
+            wire.run(for: .seconds(wait))
+            wire.hosts[0].link.ask(question, QuestionID(rawValue: listener), at: wire.now)
+            wire.settle()
+        }
+        #expect(wire.hosts[0].events == [.denied(Self.id), .denied(QuestionID(rawValue: 2))])
+    }
+
     @Test("C35: a bitmap without the bit is a denial regardless of the next name; a malformed one has no effect")
     func brokenDenial() {
         let wire = Self.asking(DNSQuestion("alpha.local", .a))
