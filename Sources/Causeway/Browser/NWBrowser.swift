@@ -5,8 +5,10 @@ public import Dispatch
 
 /// Discovers services on the network and maintains the set of available services.
 ///
-/// In the domain `local`, the browser uses multicast DNS (RFC 6762) on all interfaces that the parameters allow. For
-/// other domains it queries the host's DNS servers (RFC 6763); these results have no interface.
+/// In the domain `local`, the browser uses multicast DNS (RFC 6762) on all interfaces that the parameters permit. The
+/// results of an interface that becomes prohibited, for example because it becomes expensive, are removed. For other
+/// domains the browser queries the host's DNS servers (RFC 6763) over permitted interfaces; these results have no
+/// interface.
 ///
 /// The browser fails with `.posix(.ENOTSUP)` for application services, and with `kDNSServiceErr_BadParam` for an
 /// invalid type or domain.
@@ -49,10 +51,9 @@ public final class NWBrowser: CustomDebugStringConvertible, Sendable {
 
     private func begin(_ query: ServiceBrowse.Query) {
         let lifecycle = lifecycle
-        let parameters = parameters
         let search = ServiceBrowse(
-            query, required: parameters.requiredInterface, allows: { parameters.allows($0) },
-            post: { lifecycle.call($0) }, failed: { lifecycle.move(to: $0.map { .waiting($0) } ?? .ready) },
+            query, limits: parameters.values.paths, post: { lifecycle.call($0) },
+            failed: { lifecycle.move(to: $0.map { .waiting($0) } ?? .ready) },
             { results, changes in self.found(results, changes) })
         browse.withLock { $0 = search }
         search.start()
@@ -153,15 +154,5 @@ extension NWBrowser.Descriptor {
             let parsed = try NWEndpoint.serviceDomain(type, domain)
             return ServiceBrowse.Query(type: parsed.type, domain: parsed.domain, wantsText: wantsText)
         }
-    }
-}
-
-extension NWParameters {
-    /// Whether the parameters allow an interface.
-    fileprivate func allows(_ interface: NWInterface) -> Bool {
-        if let required = requiredInterface, required != interface { return false }
-        if requiredInterfaceType != .other, requiredInterfaceType != interface.type { return false }
-        if prohibitedInterfaces?.contains(interface) == true { return false }
-        return prohibitedInterfaceTypes?.contains(interface.type) != true
     }
 }

@@ -21,6 +21,13 @@ package struct PathLimits: Hashable, Sendable {
         return limits
     }
 
+    /// Socket settings with these limits only.
+    var settings: SocketSettings {
+        var settings = SocketSettings(transport: .udp)
+        apply(to: &settings)
+        return settings
+    }
+
     func apply(to settings: inout SocketSettings) {
         settings.requiredInterface = requiredInterface
         settings.prohibitedInterfaces = prohibitedInterfaces ?? []

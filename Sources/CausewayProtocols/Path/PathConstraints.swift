@@ -46,3 +46,20 @@ package struct PathConstraints: Equatable, Sendable {
         return question
     }
 }
+
+extension NetworkModel {
+    /// Returns the indices of the permitted interfaces, for traffic that stays on a link and needs no route.
+    ///
+    /// The required and the prohibited interfaces are compared by name, because an interface that was removed and
+    /// created again has another index.
+    package func permittedIndices(_ constraints: PathConstraints) -> Set<Int> {
+        var properties = constraints
+        (properties.requiredInterface, properties.prohibitedInterfaces) = (nil, [])
+        let permitted = interfaces.filter { known in
+            let name = known.interface.name
+            if let required = constraints.requiredInterface, required.name != name { return false }
+            return properties.permits(known) && !constraints.prohibitedInterfaces.contains { $0.name == name }
+        }
+        return Set(permitted.map(\.index))
+    }
+}

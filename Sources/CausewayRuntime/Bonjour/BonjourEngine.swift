@@ -28,7 +28,8 @@ package final class BonjourEngine: Sendable {
 
     struct Asking {
         var question: DNSQuestion
-        var interfaceIndex: Int?
+        /// The indices of the interfaces on which to ask; `nil` for all.
+        var interfaces: Set<Int>?
         var handler: @Sendable (QuestionEvent) -> Void
     }
 
@@ -96,9 +97,38 @@ package final class BonjourEngine: Sendable {
     package func ask(
         _ question: DNSQuestion, on interfaceIndex: Int? = nil, _ handler: @escaping @Sendable (QuestionEvent) -> Void
     ) -> QuestionID {
+        ask(question, within: interfaceIndex.map { [$0] }, handler)
+    }
+
+    /// Starts a continuous query on some interfaces, until ``stop(_:)``.
+    ///
+    /// - Parameter interfaces: The indices of the interfaces; `nil` for all.
+    package func ask(
+        _ question: DNSQuestion, within interfaces: Set<Int>?,
+        _ handler: @escaping @Sendable (QuestionEvent) -> Void
+    ) -> QuestionID {
         let id = QuestionID(rawValue: nextNumber())
-        loop.execute { self.begin(Asking(question: question, interfaceIndex: interfaceIndex, handler: handler), id) }
+        loop.execute { self.begin(Asking(question: question, interfaces: interfaces, handler: handler), id) }
         return id
+    }
+
+    /// Sets the interfaces of a continuous query. The known answers on an added interface are reported. The answers on
+    /// a removed interface are not reported as removed.
+    package func limit(_ id: QuestionID, to interfaces: Set<Int>) {
+        loop.execute {
+            guard let old = self.state.value.asking[id] else { return }
+            var new = old
+            new.interfaces = interfaces
+            self.state.value.asking[id] = new
+            for link in self.state.value.links.values where new.concerns(link) != old.concerns(link) {
+                if new.concerns(link) {
+                    link.machine.ask(new.question, id, at: System.now)
+                } else {
+                    link.machine.stop(id)
+                }
+            }
+            self.settle()
+        }
     }
 
     package func stop(_ id: QuestionID) {
@@ -211,7 +241,7 @@ package final class BonjourEngine: Sendable {
 }
 
 extension BonjourEngine.Asking {
-    func concerns(_ link: LinkDriver) -> Bool { interfaceIndex == nil || interfaceIndex == link.interface.index }
+    func concerns(_ link: LinkDriver) -> Bool { interfaces?.contains(link.interface.index) ?? true }
 }
 
 extension BonjourEngine.Advertising {

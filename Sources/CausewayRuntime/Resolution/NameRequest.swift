@@ -58,7 +58,8 @@ package struct ResolutionScope: Hashable, Sendable {
 }
 
 extension SocketSettings {
-    var resolutionScope: ResolutionScope {
+    /// The restrictions on the interfaces over which names are looked up.
+    package var resolutionScope: ResolutionScope {
         var scope = ResolutionScope()
         scope.required = requiredInterface
         scope.requiredType = requiredInterfaceType

@@ -32,18 +32,16 @@ final class WideAreaWatch: Sendable {
     /// - Parameters:
     ///   - name: The name to query.
     ///   - type: The record type.
-    ///   - interface: The only interface to use; `nil` for all.
+    ///   - scope: The interfaces for queries.
     ///   - failed: Called on a loop with the failure if no server answers the first query, and with `nil` if a server
     ///     answers after that. Later failures are not reported.
     ///   - report: Called on a loop.
     init(
-        _ name: DNSName, _ type: DNSRecordType, on interface: NWInterface?,
+        _ name: DNSName, _ type: DNSRecordType, in scope: ResolutionScope,
         failed: @escaping @Sendable (NameProblem?) -> Void, _ report: @escaping @Sendable (RecordChanges) -> Void
     ) {
         self.name = name
         self.type = type
-        var scope = ResolutionScope()
-        scope.required = interface
         self.scope = scope
         self.failed = failed
         self.report = report

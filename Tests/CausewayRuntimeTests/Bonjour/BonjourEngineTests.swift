@@ -107,7 +107,7 @@ struct BonjourEngineTests {
         let engine = BonjourEngine(on: loop, hostLabel: "test", scope: .agent(on: [index]))
         loop.batch {
             engine.state.value.asking[QuestionID(rawValue: 1)] = BonjourEngine.Asking(
-                question: DNSQuestion("a.local", .a), interfaceIndex: nil, handler: { _ in })
+                question: DNSQuestion("a.local", .a), interfaces: nil, handler: { _ in })
             engine.state.value.links[index] = LinkDriver(first)
             for interfaces in [[first], [first, second]] {
                 engine.adopt(NetworkSnapshot(interfaces: interfaces))
@@ -116,6 +116,51 @@ struct BonjourEngineTests {
             }
             engine.state.value.links = [:]
         }
+    }
+
+    @Test("A question whose interfaces change is asked on the new ones, and gets their known answers again")
+    func limits() {
+        let loop = ManualLoop()
+        let engine = BonjourEngine(
+            on: loop, hostLabel: "test", scope: .agent(on: []),
+            Self.makeAccess(on: loop, isReadable: true, Errno.noDevice, Recorder<CInt>()))
+        let (first, second) = (Self.interface(2_000_001, "10.0.0.1"), Self.interface(2_000_002, "10.0.0.2"))
+        let found = Recorder<Int>()
+        let id = engine.ask(DNSQuestion("a.local", .a), within: []) { event in
+            for _ in event.added { found.note(event.interface.index) }
+        }
+        loop.runUntilIdle()
+        loop.batch {
+            for facts in [first, second] { engine.state.value.links[facts.interface.index] = LinkDriver(facts) }
+        }
+        let steps: [(Set<Int>, [Int])] = [
+            ([], []), ([2_000_001], [2_000_001]), ([], []), ([2_000_001], [2_000_001]),
+            ([2_000_001, 2_000_002], [2_000_002]), ([2_000_002], []),
+        ]
+        for (interfaces, expected) in steps {
+            let before = found.count
+            engine.limit(id, to: interfaces)
+            loop.runUntilIdle()
+            loop.batch { Self.answer(engine) }
+            #expect(Array(found.events.dropFirst(before)) == expected)
+        }
+        engine.stop(id)
+        loop.runUntilIdle()
+        loop.batch { engine.state.value.links = [:] }
+    }
+
+    /// Delivers an answer on all links.
+    private static func answer(_ engine: BonjourEngine) {
+        let address = IPv4Address("10.0.0.9")!
+        var message = DNSMessage()
+        message.flags = [.isResponse, .isAuthoritative]
+        message.answers = [DNSRecord("a.local", .a, flushesCache: true, timeToLive: 120, .ipv4(address))]
+        let bytes = message.encoded()
+        let arrival = MulticastArrival(from: MulticastPeer(.ipv4(address), port: MulticastDNS.port))
+        for link in engine.state.value.links.values {
+            link.machine.received(bytes.span, arrival, at: System.now)
+        }
+        engine.settle()
     }
 
     @Test("A name is registered when it has passed probing on all links that are left")
