@@ -68,6 +68,9 @@ extension NWConnectionGroup {
     ///
     /// After this call, the connection instead of the group receives the host's datagrams. The connection may outlive the group.
     ///
+    /// The connection uses only interfaces that the group's parameters permit. While no permitted interface leads to
+    /// the host, sending fails with `ENETUNREACH`.
+    ///
     /// - Parameters:
     ///   - endpoint: A numeric address with a port.
     ///   - options: Must be `nil`: a multicast group has no protocol with such options.

@@ -141,7 +141,7 @@ extension SharedDatagramSocket {
             let info = reader.info(of: index)
             let train = reader.takeTrain(index, segment: reader.shape(of: index).segmentByteCount)
             if let flow = flow(of: peer) {
-                flow.arrived([train])
+                if limits?.accepts(from: info.interfaceIndex) ?? true { flow.arrived([train]) }
             } else {
                 arrivals.append(DatagramArrival(train: train, peer: peer, info: info))
             }

@@ -34,6 +34,8 @@ package final class SharedDatagramSocket: ReadinessHandler {
     package let loop: any EventLoop
     let descriptor: CInt
     let tracksSource: Bool
+    /// The interfaces for the peers of a group's socket; `nil` if all are permitted.
+    let limits: (any PeerLimits)?
     /// Whether the kernel's buffer holds as many bytes as an inbox, so that the kernel absorbs bursts.
     let isDeep: Bool
     let state: LockedValue<State>
@@ -54,24 +56,28 @@ package final class SharedDatagramSocket: ReadinessHandler {
     package convenience init(
         _ descriptor: consuming Descriptor, on loop: any EventLoop, tracksSource: Bool, newPeer: @escaping NewPeer
     ) throws(SystemError) {
-        try self.init(descriptor, on: loop, tracksSource: tracksSource, State(newPeer: newPeer))
+        try self.init(descriptor, on: loop, tracksSource: tracksSource, limits: nil, State(newPeer: newPeer))
     }
 
     /// Creates a group's socket: only ``adopt(_:source:)`` adds peers.
     ///
+    /// - Parameter limits: The interfaces for these peers; `nil` if all are permitted.
     /// - Throws: The system error if the loop cannot watch the socket. The socket is then closed.
-    package convenience init(
-        _ descriptor: consuming Descriptor, on loop: any EventLoop, unknownPeers: @escaping UnknownPeers
+    convenience init(
+        _ descriptor: consuming Descriptor, on loop: any EventLoop, limits: (any PeerLimits)? = nil,
+        unknownPeers: @escaping UnknownPeers
     ) throws(SystemError) {
-        try self.init(descriptor, on: loop, tracksSource: true, State(unknownPeers: unknownPeers))
+        try self.init(descriptor, on: loop, tracksSource: true, limits: limits, State(unknownPeers: unknownPeers))
     }
 
     private init(
-        _ descriptor: consuming Descriptor, on loop: any EventLoop, tracksSource: Bool, _ start: consuming State
+        _ descriptor: consuming Descriptor, on loop: any EventLoop, tracksSource: Bool, limits: (any PeerLimits)?,
+        _ start: consuming State
     ) throws(SystemError) {
         self.loop = loop
         self.descriptor = descriptor.release()
         self.tracksSource = tracksSource
+        self.limits = limits
         isDeep = (try? Socket.get(.receiveBuffer, of: self.descriptor)).map { $0 >= DatagramInbox.byteLimit } ?? false
         pace = LoopBound(ArrivalPace(), to: loop)
         failures = LoopBound(ReadFailures(), to: loop)
@@ -143,8 +149,13 @@ package final class SharedDatagramSocket: ReadinessHandler {
     }
 
     func send(_ packets: UnsafeBufferPointer<OutgoingPacket>, to peer: SocketAddress) -> IOResult {
+        var interface: UInt32 = 0
+        if let limits {
+            guard let permitted = limits.outgoing(toward: peer) else { return .failed(Errno.networkUnreachable) }
+            interface = permitted
+        }
         noteSending()
-        return Socket.send(descriptor, packets, to: peer, from: source(for: peer))
+        return Socket.send(descriptor, packets, to: peer, from: source(for: peer), over: interface)
     }
 
     func awaitWritable(_ sender: any ReadinessHandler) {
@@ -203,6 +214,16 @@ package final class SharedDatagramSocket: ReadinessHandler {
         }
         return flow
     }
+}
+
+/// The interfaces over which the peers of a shared socket may send and receive. Thread-safe.
+protocol PeerLimits: Sendable {
+    /// Returns whether a datagram that arrived over an interface is passed to its peer's flow.
+    func accepts(from index: UInt32) -> Bool
+
+    /// Returns the index of the interface for datagrams to a peer: 0 for the kernel's choice, and `nil` if no permitted
+    /// interface leads to the peer.
+    func outgoing(toward peer: SocketAddress) -> UInt32?
 }
 
 /// A train of one or more datagrams that a sender sent to a group's socket.

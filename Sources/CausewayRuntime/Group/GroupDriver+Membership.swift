@@ -9,24 +9,28 @@ extension GroupDriver {
     /// loop.
     func open() {
         guard !progress.withLock({ progress in progress.lifecycle.isOver }) else { return }
+        let settings = plan.settings.value
+        let limits = settings.limitsInterfaces ? PeerInterfaces(settings) : nil
         do throws(SystemError) {
-            for family in plan.families { try open(family) }
+            for family in plan.families { try open(family, limits) }
         } catch {
             return transition { progress in progress.lifecycle.broke(Failure(errno: error.errno)) }
         }
+        limits?.follow(.shared)
         // Subscribe before the first network reading: otherwise a change between the reading and the subscription would
         // be missed.
         let watch = Watch(
             kernel: NetworkChangeMonitor.shared.subscribe { [weak self] in self?.networkChanged() },
-            model: plan.settings.value.pathConstraints.excludesInterfaces
+            model: settings.pathConstraints.excludesInterfaces
                 ? NetworkStateMonitor.shared.subscribe { [weak self] _ in self?.networkChanged() } : nil)
         progress.withLock { progress in progress.watch = watch }
         Engine.networkLoop.execute { [weak self] in self?.networkChanged() }
     }
 
-    private func open(_ family: SocketAddress.Family) throws(SystemError) {
+    /// - Parameter limits: The interfaces for extracted connections; `nil` if all are permitted.
+    private func open(_ family: SocketAddress.Family, _ limits: PeerInterfaces?) throws(SystemError) {
         let descriptor = try plan.settings.value.openGroupSocket(family, port: plan.port)
-        let socket = try SharedDatagramSocket(descriptor, on: loop) { [weak self] socket, arrivals in
+        let socket = try SharedDatagramSocket(descriptor, on: loop, limits: limits) { [weak self] socket, arrivals in
             self?.arrived(arrivals, at: socket)
         }
         progress.withLock { progress in progress.sockets.append(FamilySocket(family: family, socket: socket)) }

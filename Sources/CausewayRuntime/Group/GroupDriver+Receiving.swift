@@ -71,7 +71,7 @@ extension GroupDriver {
     ///     kernel's choice.
     package func extract(_ peer: SocketAddress, source: SocketAddress? = nil) -> ConnectionDriver? {
         guard !peer.isMulticast, peer.port != 0, let socket = socket(for: peer),
-            let flow = socket.adopt(peer, source: source)
+            let flow = socket.adopt(peer, source: source ?? plan.settings.value.localHost(peer.family))
         else { return nil }
         passQueued(to: flow, from: peer, at: socket)
         return ConnectionDriver(.peer(socket, peer), plan.settings, flow: flow)
@@ -92,7 +92,8 @@ extension GroupDriver {
     ///   - isFirst: Whether this datagram becomes the connection's first content. Set it only if the program has not
     ///     received the datagram from the group.
     package func extract(from datagram: GroupDatagram, isFirst: Bool = false) -> ConnectionDriver? {
-        guard let flow = datagram.socket.adopt(datagram.peer, source: datagram.answerSource) else { return nil }
+        let source = datagram.answerSource ?? plan.settings.value.localHost(datagram.peer.family)
+        guard let flow = datagram.socket.adopt(datagram.peer, source: source) else { return nil }
         if isFirst { flow.arrived([datagram.train]) }
         passQueued(to: flow, from: datagram.peer, at: datagram.socket)
         return ConnectionDriver(.peer(datagram.socket, datagram.peer), plan.settings, flow: flow)

@@ -104,11 +104,7 @@ extension GroupDriver {
         let settings = plan.settings.value
         if settings.requiredInterface != nil { return interfaces.candidates.first?.index ?? 0 }
         guard let model = interfaces.model else { return 0 }
-        // The ways compare prohibited interfaces by index. Compare them by name too, as ``GroupInterfaces`` does.
-        let best = settings.ways(toward: address, in: model).first { way in
-            !settings.prohibitedInterfaces.contains { $0.name == way.interface.name }
-        }
-        return best.map { $0.isKernelChoice ? 0 : $0.interface.index }
+        return settings.interface(toward: address, in: model)
     }
 
     private func stops(forGroup group: Int, _ progress: Progress) -> [GroupTransmission.Stop] {
@@ -140,7 +136,7 @@ extension GroupDriver {
 
 extension SocketSettings {
     /// Returns the local address required by the program, if it belongs to `family`.
-    fileprivate func localHost(_ family: SocketAddress.Family) -> SocketAddress? {
+    func localHost(_ family: SocketAddress.Family) -> SocketAddress? {
         localHost.flatMap { $0.family == family ? $0 : nil }
     }
 }

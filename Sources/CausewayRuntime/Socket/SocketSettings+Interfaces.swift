@@ -38,6 +38,20 @@ extension SocketSettings {
         return model.ways(to: destination, constraints)
     }
 
+    /// Whether the settings permit only some interfaces.
+    var limitsInterfaces: Bool { requiredInterface != nil || pathConstraints.excludesInterfaces }
+
+    /// Returns the index of the interface for datagrams of an unbound socket to an address: 0 for the kernel's choice,
+    /// and `nil` if the settings exclude all interfaces that lead to the address.
+    func interface(toward address: SocketAddress, in model: NetworkModel) -> Int? {
+        // The ways compare prohibited interfaces by index. Compare them by name too, because an interface that was
+        // removed and created again has another index.
+        let best = ways(toward: address, in: model).first { way in
+            !prohibitedInterfaces.contains { $0.name == way.interface.name }
+        }
+        return best.map { $0.isKernelChoice ? 0 : $0.interface.index }
+    }
+
     /// Returns the interface to which an attempt must be bound; `nil` if the kernel's own choice of interface is right.
     ///
     /// Reads the network state only if the settings exclude interfaces. If they exclude none, uses the network state
