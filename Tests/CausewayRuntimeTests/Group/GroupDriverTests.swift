@@ -99,6 +99,23 @@ extension Runtime {
             socket.stop()
         }
 
+        @Test("A connection to a sender sends from the local address that the group's parameters require")
+        func requiredSource() throws {
+            let loop = ManualLoop()
+            let socket = try SharedDatagramSocket(Socket.open(.ipv4, .datagram), on: loop) { _, _ in }
+            let group = SocketAddress.ipv4(bits: 0xEF01_0203, port: 9)
+            var settings = SocketSettings(transport: .udp)
+            settings.localAddress = .ipv4(bits: 0x7F00_0001, port: 0)
+            let driver = GroupDriver(GroupPlan(groups: [group], settings: FrozenSettings(settings)), loop: loop)
+            let datagram = GroupDatagram(
+                data: Data([1]), mark: PacketMark(), peer: Self.peer, destination: group, interfaceIndex: 1,
+                socket: socket)
+            let connection = driver.extract(from: datagram)
+            let source = socket.source(for: Self.peer)
+            #expect(connection != nil && source == settings.localAddress)
+            socket.stop()
+        }
+
         /// A group that is restricted to loopback.
         private static func makeRestrictedPlan() -> GroupPlan {
             var settings = SocketSettings(transport: .udp)
