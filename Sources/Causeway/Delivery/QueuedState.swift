@@ -17,7 +17,15 @@ final class QueuedState<State: Sendable>: Sendable {
         var queue: DispatchQueue?
         var delivery: SharedDelivery?
         var waiting: [@Sendable () -> Void] = []
-        var hasEnded = false
+        var phase = Phase.running
+    }
+
+    private enum Phase {
+        case running
+        /// The state is final.
+        case ended
+        /// Changes are not reported any more.
+        case abandoned
     }
 
     private let progress: LockedValue<Progress>
@@ -33,7 +41,7 @@ final class QueuedState<State: Sendable>: Sendable {
     var queue: DispatchQueue? { progress.withLock { $0.queue } }
 
     /// Whether ``end(in:finally:)`` or ``abandon()`` was called.
-    var hasEnded: Bool { progress.withLock { $0.hasEnded } }
+    var hasEnded: Bool { progress.withLock { $0.phase != .running } }
 
     /// Called on the queue at each state change, up to the change to the final state.
     var handler: Handler? {
@@ -54,7 +62,9 @@ final class QueuedState<State: Sendable>: Sendable {
     func start(on queue: DispatchQueue) -> Bool {
         let delivery = SharedDelivery.on(queue)
         let began = progress.withLock { progress in
-            guard progress.delivery == nil, !progress.hasEnded else { return (isFirst: false, dispatches: false) }
+            guard progress.delivery == nil, progress.phase == .running else {
+                return (isFirst: false, dispatches: false)
+            }
             progress.queue = queue
             progress.delivery = delivery
             let waiting = progress.waiting
@@ -77,9 +87,9 @@ final class QueuedState<State: Sendable>: Sendable {
         change(to: state, ends: true, finally)
     }
 
-    /// Releases the handler. Later changes are not reported.
+    /// Releases the handler. Later changes, and changes whose reports wait for the queue, are not reported.
     func abandon() {
-        progress.withLock { $0.hasEnded = true }
+        progress.withLock { $0.phase = .abandoned }
         handler = nil
     }
 
@@ -95,15 +105,16 @@ final class QueuedState<State: Sendable>: Sendable {
 
     private func change(to state: State, ends: Bool, _ finally: @escaping @Sendable () -> Void) {
         let report: @Sendable () -> Void = { [self] in
-            handler?(state)
+            // The program may set a handler again after the state was abandoned.
+            progress.withLock { $0.phase == .abandoned ? nil : $0.handler }?(state)
             guard ends else { return }
             handler = nil
             finally()
         }
         let (delivery, unheard) = progress.withLock { progress -> (SharedDelivery?, [@Sendable () -> Void]) in
-            guard !progress.hasEnded else { return (nil, []) }
+            guard progress.phase == .running else { return (nil, []) }
             progress.state = state
-            progress.hasEnded = ends
+            if ends { progress.phase = .ended }
             if let delivery = progress.delivery { return (delivery.add(.call(report)) ? delivery : nil, []) }
             guard ends else { return (nil, []) }
             defer { progress.waiting = [] }

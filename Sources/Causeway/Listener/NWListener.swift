@@ -108,6 +108,9 @@ public final class NWListener: Sendable {
     public var queue: DispatchQueue? { driver.queue }
 
     /// Stops listening. The state `cancelled` is the final callback.
+    ///
+    /// If this method is called on the listener's queue, ``newConnectionHandler`` is not called again: connections that
+    /// wait for the queue are closed.
     public func cancel() { driver.cancel(observer: self) }
 
     /// The current state. May be read from any thread.
@@ -192,7 +195,10 @@ extension NWListener {
     /// During ``run(startsConnections:finishesConnections:_:)`` the listener has no queue, so the calling thread runs
     /// the handler directly. The handler that ``NetworkListener`` sets only passes the change to a task.
     func registered(_ change: ServiceRegistrationChange) {
-        let tell: @Sendable () -> Void = { [weak self] in self?.handlers.withLock { $0.registration }?(change) }
+        let tell: @Sendable () -> Void = { [weak self] in
+            guard let self, self.driver.state != .cancelled else { return }
+            handlers.withLock { $0.registration }?(change)
+        }
         guard let queue else { return tell() }
         SharedDelivery.on(queue).post(.call(tell))
     }

@@ -115,8 +115,13 @@ extension ListenerDriver {
             return (progress.delivery, progress.observer)
         }
         guard let observer else { return }
-        guard let delivery else { return observer.listenerAccepted(connection, peer) }
-        if delivery.add(.call { observer.listenerAccepted(connection, peer) }) {
+        let deliver: @Sendable () -> Void = { [self] in
+            // The program may cancel the listener while the connection waits for its queue. The connection then ends
+            // with its last reference, which this block holds.
+            if state != .cancelled { observer.listenerAccepted(connection, peer) }
+        }
+        guard let delivery else { return deliver() }
+        if delivery.add(.call(deliver)) {
             if loop.isCurrent { loop.dispatchAfterBatch(delivery.delivery) } else { delivery.dispatch() }
         }
     }

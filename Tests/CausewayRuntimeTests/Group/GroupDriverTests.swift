@@ -99,6 +99,29 @@ extension Runtime {
             socket.stop()
         }
 
+        @Test("A group that is cancelled delivers no datagram that waits for its queue")
+        func cancelledBeforeDelivery() throws {
+            let loop = ManualLoop()
+            let socket = try SharedDatagramSocket(Socket.open(.ipv4, .datagram), on: loop) { _, _ in }
+            let plan = GroupPlan(
+                groups: [.ipv4(bits: 0xEF01_0203, port: 9)],
+                settings: FrozenSettings(SocketSettings(transport: .udp)))
+            let driver = GroupDriver(plan, loop: loop)
+            let observer = Observer { _ in }
+            let queue = DispatchQueue(label: "group")
+            driver.start(on: queue, observer: observer)
+            let arrival = DatagramArrival(train: Self.train(1), peer: Self.peer, info: PacketInfo())
+            queue.suspend()
+            loop.batch { driver.arrived([arrival], at: socket) }
+            driver.cancel(observer: observer)
+            loop.runUntilIdle()
+            queue.resume()
+            queue.sync {}
+            #expect(observer.received.events.isEmpty)
+            #expect(observer.states.events == [.cancelled])
+            socket.stop()
+        }
+
         @Test("A connection to a sender sends from the local address that the group's parameters require")
         func requiredSource() throws {
             let loop = ManualLoop()

@@ -1,5 +1,6 @@
 import CausewayProtocols
 import CausewaySystem
+import Dispatch
 import FoundationEssentials
 import Testing
 
@@ -136,6 +137,26 @@ extension Runtime {
             driver.cancel(observer: observer)
             let states = await observer.states.wait(for: 2)
             #expect(states == [.ready, .cancelled])
+        }
+
+        @Test("A listener that is cancelled delivers no connection that waits for its queue, and closes it")
+        func cancelledBeforeDelivery() async {
+            var settings = SocketSettings(transport: .tcp)
+            settings.localAddress = .ipv4(bits: 0x7F00_0001, port: 0)
+            let driver = ListenerDriver(FrozenSettings(settings), port: 0)
+            let observer = Observer()
+            let queue = DispatchQueue(label: "listener")
+            driver.start(on: queue, observer: observer)
+            await observer.states.wait(for: 1)
+            queue.suspend()
+            let pair = SocketPair()
+            await driver.loop.run { driver.handOver(pair.give(pair.near), .ipv4(bits: 0x7F00_0001, port: 7)) }
+            driver.cancel(observer: observer)
+            queue.resume()
+            let states = await observer.states.wait(for: 2)
+            #expect(states == [.ready, .cancelled])
+            #expect(observer.peers.events.isEmpty)
+            #expect(SocketPair.read(pair.far) == nil)
         }
 
         @Test("The settings apply to a socket of the service manager", arguments: [SocketSettings.Transport.tcp, .udp])

@@ -125,4 +125,25 @@ struct ServiceBrowseTests {
         #expect(stopCount >= 2 && !hasFollower)
         #expect(reports.withLock { reports in reports.last } == row.plain)
     }
+
+    @Test("Changes that wait for the program's queue are not reported after the browser has stopped")
+    func stoppedBeforeDelivery() throws {
+        let network = Network()
+        let waiting = LockedValue<[@Sendable () -> Void]>([])
+        let reports = LockedValue(0)
+        let service = try NWEndpoint.serviceDomain("_ipp._tcp", nil)
+        let browse = ServiceBrowse(
+            ServiceBrowse.Query(type: service.type, domain: service.domain, wantsText: false), limits: PathLimits(),
+            from: network.sources, post: { body in waiting.withLock { waiting in waiting.append(body) } },
+            failed: { _ in }
+        ) { _, _ in
+            reports.withLock { reports in reports += 1 }
+        }
+        browse.start()
+        network.answer()
+        browse.stop()
+        let bodies = waiting.withLock { waiting in waiting }
+        for body in bodies { body() }
+        #expect(bodies.count == 1 && reports.withLock { reports in reports } == 0)
+    }
 }
