@@ -1,3 +1,4 @@
+import CausewaySystem
 import Foundation
 import Synchronization
 import Testing
@@ -52,6 +53,50 @@ struct BytesTests {
         #expect(try await iterator.next() == UInt8(ascii: "a"))
         #expect(try await iterator.next() == UInt8(ascii: "b"))
         await #expect(throws: Broken.self) { try await iterator.next() }
+    }
+
+    /// Records whether the metrics of a task arrive on the delegate queue.
+    final class QueueDelegate: NSObject, URLSessionTaskDelegate {
+        let (calls, feed) = AsyncStream<Bool>.makeStream()
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+        ) {
+            feed.yield(OperationQueue.current === session.delegateQueue)
+        }
+    }
+
+    @Test("A delegate that is set after the response is called on the delegate queue")
+    func lateDelegate() async throws {
+        let kept = LockedValue<MockProtocol?>(nil)
+        let session = MockProtocol.session("late-delegate.mock") { mock in
+            kept.withLock { $0 = mock }
+            mock.respond()
+        }
+        let (bytes, _) = try await session.bytes(from: URL(string: "http://late-delegate.mock/")!)
+        let delegate = QueueDelegate()
+        bytes.task.delegate = delegate
+        let mock = try #require(kept.withLock { $0 })
+        mock.load("a")
+        mock.finish()
+        for try await byte in bytes { #expect(byte == UInt8(ascii: "a")) }
+        var calls = delegate.calls.makeAsyncIterator()
+        #expect(await calls.next() == true)
+    }
+
+    @Test("The resume data of an async download is passed to the program on the delegate queue")
+    func lateHandler() async throws {
+        let session = MockProtocol.session("late-handler.mock") { $0.respond() }
+        let loading = Task { _ = try await session.download(from: URL(string: "http://late-handler.mock/")!) }
+        while MockProtocol.starts.withLock({ $0["late-handler.mock"] }) == nil { await Task.yield() }
+        let task = try #require(await session.allTasks.first as? URLSessionDownloadTask)
+        let isOnQueue = await withCheckedContinuation { (done: CheckedContinuation<Bool, Never>) in
+            task.cancel(byProducingResumeData: { _ in
+                done.resume(returning: OperationQueue.current === session.delegateQueue)
+            })
+        }
+        #expect(isOnQueue)
+        await #expect { try await loading.value } throws: { ($0 as? URLError)?.code == .cancelled }
     }
 
     @Test("Releasing the sequence cancels the task")

@@ -78,8 +78,13 @@ final class CallList: Sendable {
 
     init(_ place: CallPlace) { waiting = LockedValue(Waiting(place: place)) }
 
-    /// Changes where callbacks run. Called before the first callback.
+    /// Changes where later callbacks run. Callbacks that were added before stay where they are.
     func move(to place: CallPlace) { waiting.withLock { $0.place = place } }
+
+    /// Whether callbacks may call the program's code.
+    var mayCallProgram: Bool {
+        waiting.withLock { waiting in if case .anywhere = waiting.place { false } else { true } }
+    }
 
     /// Appends a callback.
     func add(_ call: @escaping @Sendable () -> Void) {

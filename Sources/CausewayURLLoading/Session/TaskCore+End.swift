@@ -51,7 +51,10 @@ extension TaskCore {
         stream?.end(error)
         abandon(abandoned)
         answer(handlers, error)
-        calls.add { [self] in complete(error) }
+        // If the program sets a delegate after this line, the callback can still run on any thread. It then leaves the
+        // delegate out.
+        let mayCallDelegates = calls.mayCallProgram
+        calls.add { [self] in complete(error, mayCallDelegates: mayCallDelegates) }
     }
 
     // MARK: Downloads
@@ -133,8 +136,12 @@ extension TaskCore {
 
     // MARK: The final callback
 
-    /// Runs the task's final callback. Called on the delegate queue.
-    private func complete(_ result: (any Error)?) {
+    /// Runs the task's final callback.
+    ///
+    /// - Parameters:
+    ///   - result: The error with which the load has ended; `nil` if it succeeded.
+    ///   - mayCallDelegates: Whether the callback runs on the delegate queue.
+    private func complete(_ result: (any Error)?, mayCallDelegates: Bool) {
         let (isFirst, error, hasProgress, hasOwnDelegate) = state.withLock {
             state -> (Bool, (any Error)?, Bool, Bool) in
             // If the program cancels the task between the end of the load and this callback, the task fails, because
@@ -146,7 +153,7 @@ extension TaskCore {
         }
         guard isFirst, let task else { return }
         if hasProgress { finishProgress() }
-        reportMetrics(of: task, error)
+        reportMetrics(of: task, error, mayCallDelegates: mayCallDelegates)
         callHandler(error, task)
         if hasOwnDelegate { releaseDelegate() }
         plan.transfer?.ended(isCancelled: (error as? URLError)?.code == .cancelled)
@@ -160,9 +167,10 @@ extension TaskCore {
         withExtendedLifetime(delegate) {}
     }
 
-    private func reportMetrics(of task: URLSessionTask, _ error: (any Error)?) {
+    private func reportMetrics(of task: URLSessionTask, _ error: (any Error)?, mayCallDelegates: Bool) {
         guard isMeasured else { return }
-        let candidates = delegates.compactMap(\.task).filter { !DelegateProbe.isKnownToLack($0, .metrics) }
+        let receivers = mayCallDelegates ? delegates : []
+        let candidates = receivers.compactMap(\.task).filter { !DelegateProbe.isKnownToLack($0, .metrics) }
         guard !candidates.isEmpty || !session.core.settings.observers.isEmpty else { return }
         let (records, redirects) = state.withLock { ($0.measuredTransactions, $0.load.redirectCount) }
         let metrics = URLSessionTaskMetrics(

@@ -234,6 +234,9 @@ final class TaskCore: Sendable {
         if !hasDelegate { calls.move(to: .anywhere) }
     }
 
+    /// Lets later callbacks run on the delegate queue, because they may call the program's code.
+    func callOnDelegateQueue() { calls.move(to: session.core.callPlace) }
+
     private func handle(_ message: TaskMessage) {
         switch message {
         case .begin: begin()

@@ -79,6 +79,7 @@ extension URLSessionTask {
     fileprivate func cancelWithoutResumeData(_ handler: @escaping @Sendable (Data?) -> Void) {
         cancel()
         guard let core else { return handler(nil) }
+        core.callOnDelegateQueue()
         core.calls.add { handler(nil) }
     }
 }

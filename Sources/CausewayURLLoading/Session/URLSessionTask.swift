@@ -67,6 +67,9 @@ public import Foundation
         get { options.delegate?.task }
         set {
             guard state != .completed, core?.session.core.isBackground != true else { return }
+            // The callbacks of an `async` function without a delegate run on any thread. They are moved to the delegate
+            // queue before the delegate is set, so that none of them calls the delegate on another thread.
+            if newValue != nil { core?.callOnDelegateQueue() }
             let old = options.delegate
             change { $0.delegate = DelegateViews(newValue) }
             // The delegate is released without the lock, because its deinitializer can use the task.

@@ -6,6 +6,7 @@ extension TaskCore {
 
     /// Cancels a download or an upload and passes its resume data to a handler, on the delegate queue.
     func cancel(producing handler: @escaping @Sendable (Data?) -> Void) {
+        callOnDelegateQueue()
         let isTooLate = state.withLock { state in
             guard !state.outcome.hasEnded else { return true }
             state.outcome.resumeHandlers.append(handler)
