@@ -104,6 +104,25 @@ struct ProtocolTests {
         }
     }
 
+    @Test("An error after a redirect tells whether the redirect has changed the method", arguments: ["GET", "POST"])
+    func redirectToNowhere(_ method: String) async throws {
+        let host = "\(method.lowercased())-after-redirect.mock"
+        let session = MockProtocol.session(host) { mock in
+            guard let url = mock.request.url,
+                let response = HTTPURLResponse(url: url, statusCode: 303, httpVersion: "HTTP/1.1", headerFields: [:])
+            else { return }
+            var next = URLRequest(url: URL(string: "unknown://nowhere")!)
+            next.httpMethod = method
+            mock.client?.urlProtocol(mock, wasRedirectedTo: next, redirectResponse: response)
+        }
+        var request = URLRequest(url: URL(string: "http://\(host)/")!)
+        request.httpMethod = "POST"
+        await #expect { try await session.data(for: request) } throws: { error in
+            let error = error as? URLError
+            return error?.code == .unsupportedURL && error?.isAfterMethodChange == (method == "GET")
+        }
+    }
+
     @Test("A refused redirect is the response")
     func refusesRedirect() async throws {
         final class Refuser: NSObject, URLSessionTaskDelegate, Sendable {

@@ -20,6 +20,20 @@ private struct AttemptCounts {
     /// which ``resends`` counts separately.
     var advised = 0
     var resends = 0
+    /// The fate of the requests before the current one.
+    var earlier = EarlierRequests.none
+
+    /// Adds a request that has failed and is sent again. With a response, a demand to resend the request states that
+    /// the server did not apply it.
+    mutating func noteRepetition(after failure: AttemptFailure, isResent: Bool = false) {
+        let fate =
+            if let response = failure.response {
+                isResent ? EarlierRequests.refused : EarlierRequests(status: response.statusCode)
+            } else {
+                EarlierRequests(after: failure.error)
+            }
+        earlier = max(earlier, fate)
+    }
 }
 
 extension HTTPClient {
@@ -43,7 +57,7 @@ extension HTTPClient {
         var counts = AttemptCounts()
         while true {
             try Task.checkCancellation()
-            let request = isAdapted ? try await adapted(prepared.urlRequest, counts.attempt) : prepared.urlRequest
+            let request = isAdapted ? try await adapted(prepared.urlRequest, counts) : prepared.urlRequest
             report(call, prepared) { .sent(attempt: counts.attempt) }
             let result: Result<(Content, HTTPURLResponse), any Error>
             do {
@@ -53,7 +67,9 @@ extension HTTPClient {
             } catch {
                 result = .failure(error)
             }
-            if !Task.isCancelled, case .success((let content, let response)) = result, response.statusCode < 400 {
+            // The offline queue would repeat an operation whose response was discarded because of a cancellation.
+            let isWanted = !Task.isCancelled || prepared.request.rules.isQueued
+            if isWanted, case .success((let content, let response)) = result, response.statusCode < 400 {
                 return Exchange(content: content, response: response, attempts: counts.attempt)
             }
             let failure = Self.failure(of: result.map(\.1), request, prepared, counts)
@@ -70,15 +86,16 @@ extension HTTPClient {
         }
     }
 
-    private func adapted(_ request: URLRequest, _ attempt: Int) async throws -> URLRequest {
+    private func adapted(_ request: URLRequest, _ counts: AttemptCounts) async throws -> URLRequest {
         var adapted = request
         do {
             for interceptor in configuration.interceptors {
-                adapted = try await interceptor.adapt(adapted, attempt: attempt)
+                adapted = try await interceptor.adapt(adapted, attempt: counts.attempt)
             }
         } catch {
             try Task.checkCancellation()
-            throw HTTPClientError(.interceptor, "\(error)", underlying: error).about(request, attempts: attempt - 1)
+            throw HTTPClientError(.interceptor, "\(error)", underlying: error)
+                .about(request, attempts: counts.attempt - 1).after(counts.earlier)
         }
         return adapted
     }
@@ -94,7 +111,7 @@ extension HTTPClient {
         }
         return AttemptFailure(
             request: request, attempt: counts.attempt, resends: counts.resends, response: response, error: error,
-            isIdempotent: prepared.request.isIdempotent)
+            isIdempotent: prepared.request.isIdempotent && !prepared.request.rules.isQueued)
     }
 
     /// Decides about a failed attempt. Returns the wait before the next attempt; `nil` if there is none.
@@ -108,20 +125,24 @@ extension HTTPClient {
             case .retry(let wait):
                 guard failure.isIdempotent, counts.advised < AttemptCounts.adviceLimit else { return nil }
                 counts.advised += 1
+                counts.noteRepetition(after: failure)
                 return max(wait, .zero)
             case .resend:
                 guard counts.advised < AttemptCounts.adviceLimit else { return nil }
                 counts.advised += 1
                 counts.resends += 1
+                counts.noteRepetition(after: failure, isResent: true)
                 return .zero
             }
         }
         guard let outcome = Self.outcome(failure) else { return nil }
         var random = SystemRandomNumberGenerator()
         let policy = prepared.request.retryPolicy ?? configuration.retryPolicy
-        return policy.delay(
+        let delay = policy.delay(
             after: outcome, attempt: failure.attempt - counts.advised, isIdempotent: failure.isIdempotent,
             using: &random)
+        if delay != nil { counts.noteRepetition(after: failure) }
+        return delay
     }
 
     private static func outcome(_ failure: AttemptFailure) -> RetryPolicy.Outcome? {
@@ -150,10 +171,13 @@ extension HTTPClient {
             let (content, response) = try result.get()
             return Exchange(content: content, response: response, attempts: counts.attempt)
         } catch let error as HTTPClientError {
-            throw error.about(request, error.response, error.content, attempts: counts.attempt)
+            throw error.about(request, error.response, error.content, attempts: counts.attempt).after(counts.earlier)
         } catch {
             let message = (error as? URLError)?.localizedDescription ?? "\(error)"
+            // If the request after a redirect failed, the server has received the request before the redirect.
+            let isRedirected = (error as? URLError)?.isAfterMethodChange == true
             throw HTTPClientError(.transport, message, underlying: error).about(request, attempts: counts.attempt)
+                .after(isRedirected ? .unknown : counts.earlier)
         }
     }
 

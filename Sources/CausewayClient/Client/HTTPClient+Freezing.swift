@@ -51,7 +51,8 @@ extension HTTPClient {
         return frozen
     }
 
-    /// Creates a request from stored values. It is sent once, without repetitions.
+    /// Creates a request from stored values. It is repeated only if an interceptor returns ``RetryAdvice/resend``. If
+    /// the call is cancelled after a response with a status below 400 has arrived, the call returns this response.
     package static func thawed(_ frozen: FrozenRequest, _ body: RequestBody) -> ClientRequest? {
         var request: ClientRequest
         if frozen.isAbsolute {
@@ -64,6 +65,7 @@ extension HTTPClient {
         request.body = body
         request.isIdempotent = frozen.isIdempotent
         request.retryPolicy = .never
+        request.rules.isQueued = true
         (request.host, request.port, request.usesTLS) = (frozen.host, frozen.port, frozen.usesTLS)
         return request
     }

@@ -52,7 +52,8 @@ public struct AttemptFailure: Sendable {
     public let response: HTTPURLResponse?
     /// The transport error; `nil` if there is a response.
     public let error: (any Error)?
-    /// Whether the request may be repeated although the server may have applied it.
+    /// Whether the request may be repeated although the server may have applied it. The value is `false` for operations
+    /// of an offline queue, which decides about repetitions itself.
     public let isIdempotent: Bool
 }
 

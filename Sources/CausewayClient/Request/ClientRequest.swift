@@ -21,11 +21,13 @@ public struct ClientRequest: Sendable {
         var expectedByteCount: Int64?
         var cachePolicy: URLRequest.CachePolicy?
         var place = Place()
+        /// Whether the offline queue sends the request. The queue decides about repetitions.
+        var isQueued = false
 
         /// Whether nothing overrides the client's settings.
         var isEmpty: Bool {
             isIdempotent == nil && retryPolicy == nil && coalesces == nil && timeout == nil && expectedByteCount == nil
-                && cachePolicy == nil && place.isClient
+                && cachePolicy == nil && place.isClient && !isQueued
         }
     }
 

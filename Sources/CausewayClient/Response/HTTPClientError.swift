@@ -46,6 +46,8 @@ public struct HTTPClientError: Error, CustomStringConvertible {
     public internal(set) var request: String?
     /// The number of attempts.
     public internal(set) var attempts = 0
+    /// The fate of the requests before the one that failed.
+    package internal(set) var earlier = EarlierRequests.none
 
     init(_ code: Code, _ message: String, underlying: (any Error)? = nil) {
         self.code = code
@@ -79,6 +81,13 @@ public struct HTTPClientError: Error, CustomStringConvertible {
         error.response = response ?? error.response
         error.content = content
         error.attempts = attempts
+        return error
+    }
+
+    /// Returns the error with the fate of earlier requests added.
+    func after(_ earlier: EarlierRequests) -> Self {
+        var error = self
+        error.earlier = earlier
         return error
     }
 

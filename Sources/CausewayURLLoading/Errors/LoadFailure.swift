@@ -75,6 +75,8 @@ struct LoadFailure: Error, Sendable {
 
     /// The value of `NSURLErrorFailingURLStringErrorKey`. The constant is deprecated, but programs still read this entry.
     static let urlTextKey = "NSErrorFailingURLStringKey"
+    /// The key for the method of the failed request. The entry exists only if a redirect has changed the method.
+    static let changedMethodKey = "CausewayMethodAfterRedirect"
 
     /// Returns the error as the program receives it.
     ///

@@ -55,6 +55,10 @@ extension URLError {
             .flatMap { BackgroundTaskCancelledReason(rawValue: $0) }
     }
 
+    /// Whether the failed request followed a redirect that had changed the method, as status 303 does. The server has
+    /// then received the task's first request.
+    package var isAfterMethodChange: Bool { userInfo[LoadFailure.changedMethodKey] != nil }
+
     /// The data for resuming a download.
     public var downloadTaskResumeData: Data? { userInfo[NSURLSessionDownloadTaskResumeData] as? Data }
 

@@ -24,8 +24,9 @@ extension TaskCore {
     /// Completes the task with a failure.
     func finish(_ failure: LoadFailure) {
         if retries(after: failure) { return }
-        let url = state.withLock { $0.currentRequest?.url ?? nil }
+        let (url, method) = state.withLock { ($0.currentRequest?.url ?? nil, $0.currentRequest?.httpMethod) }
         var failure = failure
+        if let method, method != originalRequest?.httpMethod { failure.details[LoadFailure.changedMethodKey] = method }
         if let data = keepForResuming(failure) { failure.details[NSURLSessionDownloadTaskResumeData] = data }
         if let data = uploadResumeData(failure) { failure.details[NSURLSessionUploadTaskResumeData] = data }
         finish(failure.urlError(for: url ?? originalRequest?.url))
