@@ -3,6 +3,7 @@
 import CausewaySystem
 import CausewayTestKit
 import CausewayURLLoading
+import Dispatch
 import Foundation
 
 /// A server without network, whose answers a test chooses, and the directory of a queue.
@@ -22,15 +23,21 @@ final class Bench: Sendable {
     private let script: Script
     let client: HTTPClient
 
-    /// - Parameter script: Answers the requests; the default answers with status 200.
-    init(_ script: @escaping Script = { _, _ in try answer() }) throws {
+    /// - Parameters:
+    ///   - interceptors: The interceptors of the client.
+    ///   - script: Answers the requests; the default answers with status 200.
+    init(
+        interceptors: [any RequestInterceptor] = [], _ script: @escaping Script = { _, _ in try answer() }
+    ) throws {
         self.script = script
+        var configuration = HTTPClient.Configuration(session: .ephemeral)
+        configuration.interceptors = interceptors
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("offline-\(UUID().uuidString)")
         let box = LockedValue<(@Sendable (URLRequest, RequestBody.Source) async throws -> (Data, HTTPURLResponse))?>(
             nil)
         client = try HTTPClient(
             baseURL: URL(string: "https://api.example/v1")!,
-            configuration: HTTPClient.Configuration(session: .ephemeral),
+            configuration: configuration,
             session: URLSession(configuration: .ephemeral),
             loader: { request, source in
                 guard let load = box.withLock({ $0 }) else { throw URLError(.cannotConnectToHost) }
@@ -103,6 +110,13 @@ final class Bench: Sendable {
     func drain(_ engine: OfflineEngine) async throws { try await run(engine) { engine.operations.isEmpty } }
 }
 
+/// An interceptor whose advice a closure gives.
+struct Adviser: RequestInterceptor {
+    let body: @Sendable (AttemptFailure) -> RetryAdvice
+
+    func advice(after failure: AttemptFailure) async -> RetryAdvice { body(failure) }
+}
+
 /// Returns a response.
 func answer(_ text: String = "", status: Int = 200, _ fields: [String: String] = [:]) throws -> (Data, HTTPURLResponse)
 {
@@ -149,15 +163,22 @@ final class Network: ReachabilitySource {
     }
 }
 
-/// A journal in memory that fails when a test says so.
+/// A journal in memory that fails, or waits, when a test says so.
 final class FaultyMedium: JournalMedium {
     private struct State {
         var journal: [UInt8] = []
         var failing: Set<String> = []
         var contents: [String: [UInt8]] = [:]
+        var isPaused = false
     }
 
     private let state = LockedValue(State())
+    private let turn = DispatchSemaphore(value: 0)
+
+    /// Makes the next write wait for ``goOn()``.
+    func pause() { state.withLock { $0.isPaused = true } }
+
+    func goOn() { turn.signal() }
 
     /// The calls that fail because the disk is full.
     func fail(_ calls: Set<String>) { state.withLock { $0.failing = calls } }
@@ -173,6 +194,11 @@ final class FaultyMedium: JournalMedium {
     var byteCount: Int { journal.count }
 
     func append(_ bytes: [UInt8]) throws(SystemError) {
+        let waits = state.withLock { state in
+            defer { state.isPaused = false }
+            return state.isPaused
+        }
+        if waits { turn.wait() }
         try check("write")
         state.withLock { $0.journal += bytes }
     }

@@ -7,7 +7,8 @@ struct AttemptVerdictTests {
         "Each end of an attempt has one consequence",
         arguments: [
             (.noWay, .returnToLane),
-            (.notStored, .retry(counts: false, atLeast: nil)),
+            (.noWayAfterRefusal, .retry(counts: true, atLeast: nil)),
+            (.notSent, .retry(counts: false, atLeast: nil)),
             (.invalid("missing"), .finish(.invalid("missing"))),
             (.lost, .finish(.unknown)),
             (.response(status: 200), .finish(.succeeded(status: 200))),

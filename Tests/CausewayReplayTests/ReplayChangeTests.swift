@@ -57,7 +57,7 @@ struct ReplayChangeTests {
         replay.queue.stored(next.id)
         #expect(replay.advance() == [next.id])
         // The intent could not be stored: nothing was sent, and the attempt does not count.
-        replay.end(next.id, .notStored)
+        replay.end(next.id, .notSent)
         #expect(replay.queue.operation(next.id)?.progress.attempts == 0)
         replay.pass()
         #expect(replay.advance() == [next.id])
@@ -177,7 +177,7 @@ struct ReplayChangeTests {
                 let hasArrived = seen.arrivals[id] != nil
                 let ends: [AttemptEnd] =
                     hasArrived
-                    ? [.response(status: 200), .lost, .response(status: 502)] : [.noWay, .lost, .notStored]
+                    ? [.response(status: 200), .lost, .response(status: 502)] : [.noWay, .lost, .notSent]
                 replay.end(id, ends[random.integer(in: 0...2)], jitter: 1)
             case 8: replay.pass()
             default:

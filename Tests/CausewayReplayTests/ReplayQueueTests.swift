@@ -104,6 +104,18 @@ struct ReplayQueueTests {
         #expect(replay.outcomes[id] == .expired(.attempts) && replay.queue.reports.map(\.attempts) == [3])
     }
 
+    @Test("An attempt that the server refused before it could not be reached counts, and tests the way with back-off")
+    func noWayAfterRefusal() {
+        let replay = Replay { $0.backoff = .init(base: .seconds(4), maximum: .seconds(8)) }
+        let id = replay.add(maximumAttempts: 2)
+        replay.advance()
+        replay.end(id, .noWayAfterRefusal)
+        #expect(!replay.queue.hasWay && replay.queue.operation(id)?.progress.attempts == 1)
+        #expect(replay.advance().isEmpty && replay.pass() == .seconds(4) && replay.advance() == [id])
+        replay.end(id, .noWayAfterRefusal)
+        #expect(replay.outcomes == [id: .expired(.attempts)])
+    }
+
     @Test("O5: an operation that becomes too old ends with a report at that time, also behind others")
     func age() {
         let replay = Replay()

@@ -119,21 +119,26 @@ extension OfflineEngine {
 
     // MARK: Sending
 
-    /// Returns an operation's request, or the reason why it cannot be sent.
-    func request(for operation: StoredOperation) async -> Result<ClientRequest, OfflineError> {
+    /// An operation's request, or the end of an attempt that cannot send it.
+    enum Preparation: Sendable {
+        case request(ClientRequest)
+        case end(AttemptEnd)
+    }
+
+    /// Prepares an operation's request. The attempt ends without a request if the operation's file cannot be sent.
+    func request(for operation: StoredOperation) async -> Preparation {
         let body: RequestBody
         let message = operation.message
         let type = message.fields.first { $0.name.lowercased() == "content-type" }?.value
         switch message.body {
         case .none: body = .none
         case .inline(let bytes): body = .data(Data(bytes), contentType: type)
-        case .file(let name, _): body = .file(URL(filePath: medium.path(of: name)), contentType: type)
+        case .file(let name, _):
+            let path = medium.path(of: name)
+            if let end = await obstacle(in: path, of: operation) { return .end(end) }
+            body = .file(URL(filePath: path), contentType: type)
         case .reference(let path, let byteCount, let changed):
-            let facts = try? await writer.perform { (_) throws(SystemError) in try PrivateDirectory.facts(of: path) }
-            guard let facts else { return .failure(OfflineError(.storage, "the file \(path) is missing")) }
-            guard Int64(facts.byteCount) == byteCount, facts.changed == changed else {
-                return .failure(OfflineError(.storage, "the file \(path) has changed"))
-            }
+            if let end = await obstacle(in: path, of: operation, version: (byteCount, changed)) { return .end(end) }
             body = .file(URL(filePath: path), contentType: type)
         }
         var headers: [String: String] = [:]
@@ -146,10 +151,30 @@ extension OfflineEngine {
             headers: headers, isIdempotent: operation.rules.isIdempotent)
         let place = Place(message.origin)
         (frozen.host, frozen.port, frozen.usesTLS) = (place.host, place.port, place.usesTLS)
-        guard let request = HTTPClient.thawed(frozen, body) else {
-            return .failure(OfflineError(.invalidRequest, "the stored URL is invalid"))
+        guard let request = HTTPClient.thawed(frozen, body) else { return .end(.invalid("the stored URL is invalid")) }
+        return .request(request)
+    }
+
+    /// Returns the end of an attempt whose file cannot be sent; `nil` if the file can be sent. A missing or changed
+    /// file ends the operation. After any other error the file may be readable later, so the attempt is repeated.
+    ///
+    /// - Parameter version: The size and the modification time that the file must have; `nil` for any.
+    private func obstacle(
+        in path: String, of operation: StoredOperation, version: (byteCount: Int64, changed: Int64)? = nil
+    ) async -> AttemptEnd? {
+        do throws(SystemError) {
+            let facts = try await writer.perform { (_) throws(SystemError) in try PrivateDirectory.facts(of: path) }
+            guard let version else { return nil }
+            let isSame = Int64(facts.byteCount) == version.byteCount && facts.changed == version.changed
+            return isSame ? nil : .invalid("the file \(path) has changed")
+        } catch {
+            if error.errno == Errno.noEntry { return .invalid("the file \(path) is missing") }
+            if error.errno == Errno.invalid { return .invalid("\(path) is not a regular file") }
+            let reason = "cannot read the file \(path): \(JournalDirectory.text(error)); it is tried again"
+            let event = OfflineEvent(id: OfflineOperation.ID(operation.id), kind: .storageFailed(reason))
+            broadcast.send { event }
+            return .notSent
         }
-        return .success(request)
     }
 }
 

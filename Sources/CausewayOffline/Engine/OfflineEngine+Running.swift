@@ -63,14 +63,19 @@ extension OfflineEngine {
             return state.queue.operation(id)
         }
         defer {
-            state.withLock { $0.interrupts[id] = nil }
+            state.withLock { state in
+                // The operation may already be sent again by another attempt, which has its own signal.
+                if state.interrupts[id] === interrupt { state.interrupts[id] = nil }
+            }
             signal.raise()
         }
         guard let operation else { return }
-        var end = AttemptEnd.notStored
+        var end = AttemptEnd.notSent
         do throws(SystemError) {
             try await writer.wait(for: number)
-            end = await send(operation, interrupt)
+            // The program may have cancelled the operation during the wait. A cancelled operation is not sent.
+            guard state.withLock({ $0.queue.phase(id) }) == .sending else { return }
+            if !Task.isCancelled { end = await send(operation, interrupt) }
         } catch {
             let event = OfflineEvent(id: OfflineOperation.ID(id), kind: .storageFailed(JournalDirectory.text(error)))
             broadcast.send { event }
@@ -89,17 +94,22 @@ extension OfflineEngine {
                 await interrupt.wait()
                 return nil
             }
-            let first = await group.next() ?? nil
-            group.cancelAll()
-            return first ?? .interrupted
+            var end = AttemptEnd.interrupted
+            // A response that arrives although the attempt was interrupted counts: without it, the operation would be
+            // sent again.
+            for await result in group {
+                if let result { end = result }
+                group.cancelAll()
+            }
+            return end
         }
     }
 
     private func send(_ operation: StoredOperation) async -> AttemptEnd {
         let request: ClientRequest
         switch await self.request(for: operation) {
-        case .success(let made): request = made
-        case .failure(let error): return .invalid(error.message)
+        case .request(let made): request = made
+        case .end(let end): return end
         }
         let progress = state.withLock { $0.progress[operation.id] }
         do {

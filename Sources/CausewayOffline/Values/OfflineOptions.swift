@@ -72,10 +72,10 @@ public struct OfflineEvent: Sendable, CustomStringConvertible {
         case moved
         /// The operation has ended.
         case ended(OfflineOutcome)
-        /// A change could not be stored. In most cases, the change is in effect nevertheless, and is stored when the
-        /// storage works again. There are two exceptions:
+        /// A change could not be stored, or an operation's file could not be read. In most cases, the change is in
+        /// effect nevertheless, and is stored when the storage works again. There are two exceptions:
         ///
-        /// - An attempt whose start could not be stored is postponed.
+        /// - An attempt whose start could not be stored, or whose file could not be read, is postponed.
         /// - If the resolver's new request is invalid, exceeds a limit or could not be stored, the operation stops its
         ///   lane.
         case storageFailed(String)

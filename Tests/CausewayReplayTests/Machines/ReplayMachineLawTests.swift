@@ -102,10 +102,11 @@ enum ReplayTrials {
 
     private static func end(_ random: inout SplitMix64) -> AttemptEnd {
         switch random.integer(in: 0...9) {
-        case 0, 1, 2: .noWay
+        case 0, 1: .noWay
+        case 2: .noWayAfterRefusal
         case 3: .lost
         case 4: .interrupted
-        case 5: .notStored
+        case 5: .notSent
         case 6: .invalid("missing")
         case 7: .response(status: 503, retryAfter: .seconds(random.integer(in: 0...20)))
         default: .response(status: [200, 401, 404, 409, 502].randomElement(using: &random) ?? 200)

@@ -17,7 +17,8 @@ extension OfflinePolicy {
     func verdict(on end: AttemptEnd, of operation: StoredOperation) -> AttemptVerdict {
         switch end {
         case .noWay: .returnToLane
-        case .notStored: .retry(counts: false, atLeast: nil)
+        case .noWayAfterRefusal: .retry(counts: true, atLeast: nil)
+        case .notSent: .retry(counts: false, atLeast: nil)
         case .invalid(let reason): .finish(.invalid(reason))
         case .response(let status, let retryAfter): verdict(onStatus: status, retryAfter, of: operation)
         case .lost, .interrupted: verdictOnUnknownFate(of: operation)

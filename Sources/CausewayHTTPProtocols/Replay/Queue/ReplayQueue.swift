@@ -329,13 +329,16 @@ package struct ReplayQueue: Sendable {
     private mutating func noteAttempt(_ id: UInt64, _ end: AttemptEnd, _ now: ReplayTime, _ jitter: Double) {
         switch end {
         case .noWay: backoff.failed(id, at: now.uptime, policy.backoff, jitter: jitter)
+        case .noWayAfterRefusal:
+            backoff.failed(id, at: now.uptime, policy.backoff, jitter: jitter)
+            table.counted(id)
         case .response:
             backoff.succeeded()
             table.counted(id)
         case .lost, .interrupted:
             backoff.abandoned(id)
             table.counted(id)
-        case .invalid, .notStored: backoff.abandoned(id)
+        case .invalid, .notSent: backoff.abandoned(id)
         }
     }
 

@@ -54,12 +54,15 @@ package enum AttemptEnd: Hashable, Sendable {
     case response(status: Int, retryAfter: Duration? = nil)
     /// The server could not be reached: no byte was sent.
     case noWay
+    /// The server refused a request of the attempt without applying it, and could not be reached for the next one.
+    case noWayAfterRefusal
     /// The connection failed after the request may have reached the server.
     case lost
     /// The request cannot be sent.
     case invalid(String)
-    /// The record `began` could not be stored, so the request was not sent.
-    case notStored
+    /// No complete request was sent: the record `began` could not be stored, the content could not be read, or the
+    /// program has stopped the offline engine.
+    case notSent
     /// The attempt was cancelled, for example because the program stopped the offline engine.
     case interrupted
 }
