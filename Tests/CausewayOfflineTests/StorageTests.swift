@@ -188,6 +188,37 @@ struct StorageTests {
         #expect(writer.failure == nil && medium.journal == [4])
     }
 
+    @Test("Records that a new journal already contains are not written again if its name may not be on disk")
+    func unconfirmedJournal() async throws {
+        let medium = FaultyMedium()
+        let writer = JournalWriter(medium, slack: 0)
+        writer.connect(
+            { [weak writer] in
+                guard let writer else { return nil }
+                return ([[UInt8](repeating: 7, count: Int(writer.last))], writer.last)
+            }, givingUp: { _ in })
+        try await writer.wait(for: writer.submit([1], givingUp: nil))
+        #expect(medium.journal == [1])
+        // The journal is now too long. It is replaced before the next record is written.
+        medium.fail(["fsync"])
+        let number = writer.submit([2], givingUp: nil)
+        await #expect(throws: SystemError(errno: 28, call: "fsync")) { try await writer.wait(for: number) }
+        #expect(medium.journal == [7, 7])
+        medium.fail([])
+        try await writer.wait(for: number)
+        #expect(medium.journal == [7, 7] && writer.failure == nil)
+    }
+
+    @Test("A queue whose new journal may not be on disk is not opened, and keeps its operations")
+    func unconfirmedStart() async throws {
+        let (bench, medium) = (try Bench(), FaultyMedium())
+        let id = try await Self.engine(bench, medium).enqueue(post("a"))
+        medium.fail(["fsync"])
+        #expect(await code { _ = try Self.engine(bench, medium) } == .storage)
+        medium.fail([])
+        #expect(try Self.engine(bench, medium).operations.map(\.id) == [id])
+    }
+
     @Test("The content of a new request that the queue did not take is removed")
     func refusedEdit() async throws {
         let (bench, medium) = (try Bench(), FaultyMedium())

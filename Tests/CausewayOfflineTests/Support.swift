@@ -210,9 +210,15 @@ final class FaultyMedium: JournalMedium {
         state.withLock { $0.journal.removeSubrange(byteCount...) }
     }
 
-    func replace(with frames: [[UInt8]]) throws(SystemError) {
+    func replace(with frames: [[UInt8]]) throws(SystemError) -> SystemError? {
         try check("replace")
         state.withLock { $0.journal = frames.flatMap(\.self) }
+        do throws(SystemError) {
+            try check("fsync")
+            return nil
+        } catch {
+            return error
+        }
     }
 
     func store(_ content: [UInt8], as name: String) throws(SystemError) {

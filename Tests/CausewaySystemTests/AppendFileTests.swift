@@ -23,4 +23,17 @@ struct AppendFileTests {
         try file.append([9])
         #expect(file.byteCount == 17 && file.content().last == 9)
     }
+
+    @Test("A file that replaces another one is appended to under its name")
+    func replacement() throws {
+        let path = FileManager.default.temporaryDirectory.path + "/causeway-append-\(UInt64.random(in: 0 ... .max))"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let directory = try PrivateDirectory.open(path)
+        try directory.appendFile("journal").append([9, 9, 9, 9])
+        let (file, failure) = try directory.replaceAppendFile("journal", with: [[1], [2, 3]])
+        #expect(failure == nil && file.byteCount == 3)
+        try file.append([4])
+        #expect(directory.read("journal", limit: 100)?.content == [1, 2, 3, 4])
+        #expect(directory.list()?.map(\.name) == ["journal"])
+    }
 }

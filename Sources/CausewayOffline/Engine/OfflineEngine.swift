@@ -116,8 +116,9 @@ public final class OfflineEngine: Sendable {
     private static func store(
         _ queue: ReplayQueue, _ effects: [ReplayEffect], _ content: Journal.Content, _ medium: any JournalMedium
     ) throws(SystemError) {
+        let failure: SystemError?
         do throws(SystemError) {
-            try medium.replace(with: queue.snapshot.compactMap { Journal.frame($0) })
+            failure = try medium.replace(with: queue.snapshot.compactMap { Journal.frame($0) })
         } catch {
             // A full disk may have no space for a new journal, but still for a few records. Keep the existing journal,
             // and append only the records of the decisions.
@@ -126,8 +127,9 @@ public final class OfflineEngine: Sendable {
             let records = effects.compactMap { if case .store(let record) = $0 { Journal.frame(record) } else { nil } }
             guard !records.isEmpty else { return }
             try medium.append(records.flatMap(\.self))
-            try medium.synchronize()
+            return try medium.synchronize()
         }
+        if let failure { throw failure }
     }
 
     deinit {

@@ -10,8 +10,11 @@ protocol JournalMedium: Sendable {
     func synchronize() throws(SystemError)
     /// Cuts the journal to a size in bytes.
     func truncate(to byteCount: Int) throws(SystemError)
-    /// Replaces the whole journal, atomically and durably.
-    func replace(with frames: [[UInt8]]) throws(SystemError)
+    /// Replaces the whole journal atomically. After a thrown error, the old journal is unchanged.
+    ///
+    /// - Returns: `nil` if the new journal is durable. Otherwise the error: the new journal is in use, but a power
+    ///   failure may bring the old one back.
+    func replace(with frames: [[UInt8]]) throws(SystemError) -> SystemError?
     /// Stores a content in a file, durably.
     func store(_ content: [UInt8], as name: String) throws(SystemError)
     /// Copies a file durably, and returns its size in bytes; `nil` if the file has more than `limit` bytes.
@@ -109,10 +112,10 @@ final class JournalDirectory: JournalMedium {
 
     func truncate(to byteCount: Int) throws(SystemError) { try file.withLock { $0 }.truncate(to: byteCount) }
 
-    func replace(with frames: [[UInt8]]) throws(SystemError) {
-        try directory.replaceDurably(Self.journal, with: frames)
-        let new = try directory.appendFile(Self.journal)
+    func replace(with frames: [[UInt8]]) throws(SystemError) -> SystemError? {
+        let (new, failure) = try directory.replaceAppendFile(Self.journal, with: frames)
         file.withLock { $0 = new }
+        return failure
     }
 
     func store(_ content: [UInt8], as name: String) throws(SystemError) {

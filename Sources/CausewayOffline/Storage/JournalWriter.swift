@@ -256,13 +256,19 @@ final class JournalWriter: Sendable {
         guard isNeeded, let snapshot = snapshot.withLock({ $0 }) else { return false }
         // `nil` means that the engine was released. There is then no state to write, so the journal is not compacted.
         guard let (frames, last) = snapshot() else { return false }
+        let failure: SystemError?
         do throws(SystemError) {
-            try medium.replace(with: frames)
+            failure = try medium.replace(with: frames)
         } catch {
             if isUnavoidable { throw error }
             // The replacement failed, but the old journal is intact. Append to the old journal, and compact it later.
             upkeep.withLock { $0.compactionByteCount = max($0.compactionByteCount, size + slack) }
             return false
+        }
+        if let failure {
+            // The new journal already contains the pending records. It must not get them a second time.
+            upkeep.withLock { $0.mustCompact = true }
+            throw failure
         }
         upkeep.withLock { $0 = Upkeep(compactionByteCount: 2 * medium.byteCount + slack) }
         _ = finish(upTo: last)

@@ -102,6 +102,27 @@ extension PrivateDirectory {
         }
     }
 
+    /// Replaces a file for appending, or creates it. The result is the new file, which is opened before it gets its
+    /// name: the caller never keeps a file that is no longer in the directory.
+    ///
+    /// - Returns: The new file, and the error of the directory's synchronization; `nil` if the new file is durable.
+    ///   After such an error, a power failure may bring the old file back.
+    /// - Throws: `SystemError`; the old file is then unchanged.
+    package func replaceAppendFile(
+        _ name: String, with pieces: [[UInt8]]
+    ) throws(SystemError) -> (file: AppendFile, failure: SystemError?) {
+        let new = try writeAndRename(name) { (number) throws(SystemError) in
+            for piece in pieces { try Self.writeAll(piece, to: number) }
+        }
+        let file = AppendFile(new, size: pieces.reduce(0) { $0 + $1.count })
+        do throws(SystemError) {
+            try synchronize()
+            return (file, nil)
+        } catch {
+            return (file, error)
+        }
+    }
+
     /// Copies one of the program's files to a new file in this directory. When the call returns, the copy is on disk.
     ///
     /// - Parameters:
@@ -153,26 +174,38 @@ extension PrivateDirectory {
         guard write(bytes, to: number) else { throw SystemError(errno: errno == 0 ? ENOSPC : errno, call: "write") }
     }
 
-    /// Writes a temporary file, synchronizes it and renames it to `name`.
+    /// Writes a temporary file, synchronizes it, renames it to `name` and synchronizes the directory.
     private func writeDurably(_ name: String, _ body: (CInt) throws(SystemError) -> Void) throws(SystemError) {
+        _ = try writeAndRename(name, body)
+        try synchronize()
+    }
+
+    /// Waits until the directory's names are on disk. Otherwise a replaced file could reappear after a power failure.
+    private func synchronize() throws(SystemError) {
+        guard fsync(descriptor.rawValue) == 0 else { throw SystemError(errno: errno, call: "fsync") }
+    }
+
+    /// Writes a temporary file, synchronizes it and renames it to `name`. Returns the open file.
+    private func writeAndRename(
+        _ name: String, _ body: (CInt) throws(SystemError) -> Void
+    ) throws(SystemError) -> Descriptor {
         let temporary = "\(Self.temporaryPrefix)\(getpid())-\(UInt64.random(in: .min ... .max))"
         let number = Self.retrying {
-            openat(descriptor.rawValue, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+            openat(descriptor.rawValue, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         }
         guard number >= 0 else { throw SystemError(errno: errno, call: "open") }
         let file = Descriptor(adopting: number)
         do throws(SystemError) {
-            try body(file.rawValue)
-            guard fsync(file.rawValue) == 0 else { throw SystemError(errno: errno, call: "fsync") }
+            try body(number)
+            guard fsync(number) == 0 else { throw SystemError(errno: errno, call: "fsync") }
             guard renameat(descriptor.rawValue, temporary, descriptor.rawValue, name) == 0 else {
                 throw SystemError(errno: errno, call: "rename")
             }
-            // Synchronize the directory: otherwise the old file could reappear after a power failure.
-            guard fsync(descriptor.rawValue) == 0 else { throw SystemError(errno: errno, call: "fsync") }
         } catch {
             remove(temporary)
             throw error
         }
+        return file
     }
 
     /// Returns a file's size, and its modification time in nanoseconds since 1970.
