@@ -59,7 +59,9 @@ struct XMLEntities: Sendable {
             return
         }
         // If an entity is declared twice, the first declaration is used.
-        if declared[name] == nil { declared[name] = Array(bytes[(index + 1)..<end]) }
+        if declared[name] == nil {
+            declared[name] = bytes[(index + 1)..<end].filter { $0 >= 0x20 || $0 == 0x0A || $0 == 0x09 }
+        }
         index = end + 1
     }
 

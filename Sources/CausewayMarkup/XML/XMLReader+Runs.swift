@@ -211,12 +211,11 @@ extension XMLReader {
         }
     }
 
-    /// Processes a byte that may be a control character. Drops every carriage return, so that CR LF becomes a line
-    /// feed. A carriage return without a line feed is also lost, although XML 1.0 §2.11 converts it to a line feed.
+    /// Processes a byte that may be a control character.
     ///
     /// - Parameter place: The character's position; `nil` for the current position.
     mutating func takeCharacter(_ byte: UInt8, at place: XMLPlace? = nil) {
-        guard elements.isReported || elements.innermost == nil, byte != 0x0D else { return }
+        guard elements.isReported || elements.innermost == nil else { return }
         if byte < 0x20, byte != 0x0A, byte != 0x09 { note("a control character", at: place) } else { text.append(byte) }
     }
 

@@ -114,8 +114,12 @@ extension XMLReader {
     private mutating func append(_ name: ArraySlice<UInt8>, isTerminated: Bool, to value: inout [UInt8]) {
         if isTerminated, let scalar = entities.common(name) {
             XMLCharacters.append(scalar, to: &value)
-        } else {
+        } else if name.first == 0x23 {
             value += expand(name, isTerminated: isTerminated)
+        } else {
+            // White space in an entity's text becomes spaces. A character reference in the value itself keeps its
+            // character.
+            value += expand(name, isTerminated: isTerminated).map { $0 < 0x20 ? 0x20 : $0 }
         }
     }
 

@@ -32,7 +32,7 @@ package struct XMLReader: Sendable {
     var pending: [UInt8] = []
     /// Characters not yet reported.
     var text: [UInt8] = []
-    var place = XMLPlace()
+    private var input = XMLInput()
     /// The current markup's start position.
     var start = XMLPlace()
     var elements = XMLElementStack()
@@ -54,6 +54,12 @@ package struct XMLReader: Sendable {
     /// The next byte's position.
     package var position: XMLPlace { place }
 
+    /// The next byte's position.
+    var place: XMLPlace {
+        get { input.place }
+        set { input.place = newValue }
+    }
+
     /// The position of the byte just read. If that byte is a line break, this is the position of the next byte instead.
     var lastPlace: XMLPlace { XMLPlace(line: place.line, column: max(1, place.column - 1)) }
 
@@ -69,6 +75,7 @@ package struct XMLReader: Sendable {
 
     /// Reads the next piece and reports the completed events.
     package mutating func read(_ bytes: [UInt8], _ handler: Handler) {
+        let bytes = input.normalized(bytes)
         var index = 0
         while index < bytes.count, !isEnded {
             work.stepCount += 1

@@ -91,6 +91,43 @@ struct XMLReaderTests {
         }
     }
 
+    /// Each document with its events. Text from references keeps carriage returns.
+    static let lineBreakRows: [Row] = [
+        Row(document: "<a>1\r2\r\n3\r\r4\n\r5</a>", events: "<a>1\n2\n3\n\n4\n\n5</a>"),
+        Row(document: "<a>1&#13;2&#xD;\n3\r&#10;</a>", events: "<a>1\r2\r\n3\n\n</a>"),
+        Row(document: "<a><![CDATA[1\r2\r\n3&#13;]]></a>", events: "<a>1\n2\n3&#13;</a>"),
+        Row(document: "<a\rb='c'\r\n/>\r", events: "<a b=c></a>"),
+        Row(
+            document: "<a b='1\r2\r\n3\n4\t5\r\r6' c='&#13;&#10;&#9;&#13;\n'/>",
+            events: "<a b=1 2 3 4 5  6 c=\r\n\t\r ></a>"),
+        Row(
+            document: "<!DOCTYPE a [<!ENTITY e '1\r2\r\n3\t4'>]>\r<a b='&e;'>&e;</a>",
+            events: "<a b=1 2 3 4>1\n2\n3\t4</a>"),
+        Row(
+            document: "<!DOCTYPE a [<!ENTITY d '&#xD;'><!ENTITY l '&#xA;'>]><a b='&d;&d;A&l;&#x20;&l;B'>&d;&l;\r</a>",
+            events: "<a b=  A   B>\r\n\n</a>"),
+        Row(
+            document: "<a>\r\r\n<b", events: "<a>\n\n</a>",
+            problem: "line 3, column 1: the document ends inside of markup"),
+        Row(document: "<!--\r\n\r--><a>\u{1}</a>", events: "<a></a>", problem: "line 3, column 7: a control character"),
+    ]
+
+    @Test("Line breaks are line feeds in texts and spaces in values, in pieces of every size", arguments: lineBreakRows)
+    func lineBreaks(_ row: Row) { events(row) }
+
+    @Test("A line break between two pieces is one, also with empty pieces in between")
+    func brokenLineBreak() {
+        var reader = XMLReader()
+        var text: [UInt8] = []
+        for piece in ["<a>1\r", "", "\n2\r", "3</a>"] {
+            reader.read(Array(piece.utf8)) { event, _ in
+                if case .text(let bytes) = event { text += bytes }
+            }
+        }
+        #expect(text == Array("1\n2\n3".utf8))
+        #expect(reader.position == XMLPlace(line: 3, column: 6))
+    }
+
     @Test("F6: prefixes are resolved to namespaces, also after they were declared again")
     func namespaces() {
         var names: [XMLName] = []
