@@ -73,6 +73,30 @@ struct CookieAnswerTests {
         #expect(jar.answer(for: key, at: start + .milliseconds(1_100)) == nil)
     }
 
+    @Test(
+        "A cookie of a subclass without a name is not stored, and in no field",
+        arguments: ["__Host-a=b", "__secure-a=b", "a=b", "a", ""])
+    func nameless(_ value: String) throws {
+        final class NamelessCookie: HTTPCookie, @unchecked Sendable {
+            let text: String
+            init(text: String) {
+                self.text = text
+                super.init()
+            }
+            override var value: String { text }
+            override var domain: String { "example.com" }
+            override var path: String { "/" }
+        }
+        let storage = HTTPCookieStorage()
+        let hidden = NamelessCookie(text: value)
+        storage.setCookie(hidden)
+        storage.setCookies([hidden], for: url, mainDocumentURL: nil)
+        #expect(storage.cookies?.isEmpty == true && storage.fieldValue(for: url, key) == nil)
+        #expect(HTTPCookie.requestHeaderFields(with: [hidden]).isEmpty)
+        let named = try #require(cookie("n"))
+        #expect(HTTPCookie.requestHeaderFields(with: [hidden, named]) == ["Cookie": "n=v"])
+    }
+
     @Test("A subclass is asked each time")
     func subclass() {
         final class Changing: HTTPCookieStorage, @unchecked Sendable {

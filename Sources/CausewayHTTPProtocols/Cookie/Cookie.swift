@@ -42,4 +42,10 @@ package struct Cookie: Hashable, Sendable {
 
     /// The cookie as sent in `Cookie`. Without a name, there is no equals sign (RFC 6265bis §5.8.3).
     package var pair: [UInt8] { name.isEmpty ? value : name + [UInt8(ascii: "=")] + value }
+
+    /// The name that a server reads from ``pair``: for a nameless cookie, the value up to its first equals sign.
+    var nameForServers: ArraySlice<UInt8> {
+        guard name.isEmpty else { return name[...] }
+        return value.firstIndex(of: UInt8(ascii: "=")).map { value[..<$0] } ?? []
+    }
 }

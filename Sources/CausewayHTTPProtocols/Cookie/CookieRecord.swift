@@ -83,8 +83,7 @@ extension Cookie {
         guard isValid(name), isValid(value), isValid(path.utf8), !name.contains(UInt8(ascii: "=")) else { return false }
         guard domain.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !(0x41...0x5A).contains($0) }) else { return false }
         let parsed = SetCookie(name: name, value: value)
-        // The value of a nameless cookie must not look like a name with a prefix.
-        if parsed.hasNamePrefix("__Secure-"), !isSecure || name.isEmpty { return false }
-        return !parsed.hasNamePrefix("__Host-") || isSecure && isHostOnly && path == "/" && !name.isEmpty
+        if parsed.hidesPrefix || parsed.hasNamePrefix("__Secure-") && !isSecure { return false }
+        return !parsed.hasNamePrefix("__Host-") || isSecure && isHostOnly && path == "/"
     }
 }

@@ -34,11 +34,15 @@ extension CookieStore {
         return parsed.expires.map { .seconds($0) }
     }
 
-    /// Returns whether an insecure cookie would shadow a secure cookie with the same name (RFC 6265bis §5.7).
+    /// Returns whether an insecure cookie would shadow a secure cookie with the same name (RFC 6265bis §5.7). Servers
+    /// read the start of a nameless cookie's value as its name, if an equals sign follows it.
     private func shadowsSecure(_ cookie: Cookie) -> Bool {
         let context = CookieContext(host: cookie.domain, path: cookie.path, isSecure: false)
+        let (name, nameForServers) = (cookie.name, cookie.nameForServers)
         return contains { other in
-            guard other.isSecure, other.name == cookie.name, context.matches(path: other.path) else { return false }
+            guard other.isSecure, other.name == name || other.nameForServers == nameForServers,
+                context.matches(path: other.path)
+            else { return false }
             let there = CookieContext(host: other.domain, path: "/", isSecure: false)
             return context.matches(domain: other.domain) || there.matches(domain: cookie.domain)
         }
@@ -46,12 +50,10 @@ extension CookieStore {
 
     /// Checks name prefix requirements (RFC 6265bis §5.4). A nameless cookie's value must not begin with such a prefix.
     private func checkPrefix(of parsed: SetCookie, _ cookie: Cookie) throws(CookieRefusal) {
-        if parsed.hasNamePrefix("__Secure-") {
-            guard cookie.isSecure, !cookie.name.isEmpty else { throw .prefix }
-        }
+        if parsed.hidesPrefix { throw .prefix }
+        if parsed.hasNamePrefix("__Secure-"), !cookie.isSecure { throw .prefix }
         if parsed.hasNamePrefix("__Host-") {
-            guard cookie.isSecure, cookie.isHostOnly, parsed.path == "/", parsed.domain == nil, !cookie.name.isEmpty
-            else { throw .prefix }
+            guard cookie.isSecure, cookie.isHostOnly, parsed.path == "/", parsed.domain == nil else { throw .prefix }
         }
     }
 }

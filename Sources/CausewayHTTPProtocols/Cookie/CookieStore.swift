@@ -20,7 +20,8 @@ package enum CookieRefusal: Error, Equatable, Sendable {
     case notHTTP
     /// The request is cross-site, and `SameSite` restricts the cookie to its own site.
     case otherSite
-    /// The name has the prefix `__Secure-` or `__Host-`, but the cookie does not meet the prefix requirements.
+    /// The name has the prefix `__Secure-` or `__Host-`, but the cookie does not meet the prefix requirements. Or the
+    /// cookie has no name, and its value begins with such a prefix.
     case prefix
     /// The cookie has `SameSite=None` without `Secure`.
     case sameSiteNoneWithoutSecure
@@ -111,8 +112,12 @@ package struct CookieStore: Sendable {
     }
 
     /// Stores the program's own cookie, which may set any domain. Replaces a stored cookie with the same identity.
+    ///
+    /// Ignores a nameless cookie whose value begins with a name prefix, from any source: requests send such a value like
+    /// a name, and servers trust names with prefixes.
     @discardableResult
     package mutating func insert(_ cookie: Cookie, at now: Duration) -> CookieOutcome {
+        guard !SetCookie(name: cookie.name, value: cookie.value).hidesPrefix else { return .ignored(.prefix) }
         var cookie = cookie
         if let end = cookie.expires { cookie.expires = min(end, now + limits.maximumAge) }
         changeCount &+= 1

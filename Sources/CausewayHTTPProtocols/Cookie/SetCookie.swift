@@ -109,15 +109,22 @@ package struct SetCookie: Equatable, Sendable {
     /// Whether the attributes meet the name prefix requirements (RFC 6265bis §5.4). Does not check whether the
     /// connection is secure.
     package var meetsPrefix: Bool {
-        if hasNamePrefix("__Secure-"), !isSecure { return false }
+        if hidesPrefix || hasNamePrefix("__Secure-") && !isSecure { return false }
         return !hasNamePrefix("__Host-") || isSecure && path == "/" && domain == nil
     }
 
+    /// Whether the cookie has no name, and a server could read its value as a name with a prefix (RFC 6265bis §5.7).
+    package var hidesPrefix: Bool { name.isEmpty && (hasNamePrefix("__Secure-") || hasNamePrefix("__Host-")) }
+
     /// Returns whether the name or, for a nameless cookie, the value begins with `prefix`, ignoring case
-    /// (RFC 6265bis §5.4).
+    /// (RFC 6265bis §5.4). Ignores equals signs and white space before the value, because some servers skip them.
     func hasNamePrefix(_ prefix: String) -> Bool {
-        let text = name.isEmpty ? value : name
+        let text = name.isEmpty ? value.drop(while: Self.mayPrecedeName) : name[...]
         return text.count >= prefix.utf8.count
             && zip(text, prefix.utf8).allSatisfy { URIBytes.isLetter($0) ? $0 | 0x20 == $1 | 0x20 : $0 == $1 }
+    }
+
+    private static func mayPrecedeName(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "=") || HTTPCharacters.isSpace(byte)
     }
 }

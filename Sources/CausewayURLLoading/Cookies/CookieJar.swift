@@ -61,19 +61,22 @@ struct CookieJar: Sendable {
         return store.all.compactMap { object(of: $0) }
     }
 
-    /// Stores a cookie that the program created. An expired cookie removes the stored cookie with the same key.
+    /// Stores a cookie that the program created. An expired cookie removes the stored cookie with the same key. Ignores
+    /// a cookie without a name, which only a subclass can have.
     mutating func insert(_ cookie: HTTPCookie, at now: Duration) {
-        guard policy != .never else { return }
+        guard policy != .never, !cookie.name.isEmpty else { return }
         let outcome = store.insert(Self.stored(cookie, at: now), at: now)
         note(cookie, outcome)
     }
 
-    /// Stores a cookie from a response if RFC 6265bis and the accept policy allow it.
+    /// Stores a cookie from a response if it has a name, and RFC 6265bis and the accept policy allow it.
     ///
     /// - Returns: Whether a cookie was stored or removed.
     mutating func receive(_ cookie: HTTPCookie, from context: CookieContext, at now: Duration) -> Bool {
         let withoutDot = Self.withoutDot(cookie.domain)
-        guard policy != .never, withoutDot != nil || cookie.domain == context.host else { return false }
+        guard policy != .never, !cookie.name.isEmpty, withoutDot != nil || cookie.domain == context.host else {
+            return false
+        }
         var parsed = SetCookie(name: Array(cookie.name.utf8), value: Array(cookie.value.utf8))
         parsed.domain = withoutDot
         parsed.path = cookie.path

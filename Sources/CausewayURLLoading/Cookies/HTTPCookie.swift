@@ -25,7 +25,7 @@ public import Foundation
     }
 
     /// Creates a cookie whose name, value, domain and path are empty, for subclasses that define an initializer. No
-    /// request sends such a cookie, because it has no domain.
+    /// storage stores such a cookie, and no request sends it, because it has no name.
     public override init() {
         values = CookieValues()
         super.init()
@@ -36,10 +36,12 @@ public import Foundation
         super.init()
     }
 
-    /// Returns the `Cookie` header field for the given cookies, or an empty dictionary if there are no cookies.
+    /// Returns the `Cookie` header field for the given cookies, or an empty dictionary if there are no cookies. Leaves
+    /// out cookies without a name, as storages do.
     open class func requestHeaderFields(with cookies: [HTTPCookie]) -> [String: String] {
-        guard !cookies.isEmpty else { return [:] }
-        return ["Cookie": cookies.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")]
+        let named = cookies.filter { !$0.name.isEmpty }
+        guard !named.isEmpty else { return [:] }
+        return ["Cookie": named.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")]
     }
 
     /// Returns the cookies in a response's header fields.

@@ -70,7 +70,7 @@ public import Foundation
     open var cookies: [HTTPCookie]? { withJar { $0.all(at: Self.now) } }
 
     /// Stores a cookie, replacing a cookie with the same name, domain and path. An expired cookie only removes the
-    /// stored cookie.
+    /// stored cookie. A cookie without a name is ignored.
     open func setCookie(_ cookie: HTTPCookie) {
         withJar { $0.insert(cookie, at: Self.now) }
         postChange()

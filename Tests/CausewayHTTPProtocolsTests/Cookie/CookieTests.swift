@@ -153,6 +153,13 @@ struct CookieTests {
         Row("__Host-a=b; Secure; Path=/; Domain=www.a.example", sent: nil),
         Row("=__Host-a=b; Secure; Path=/", sent: nil),
         Row("__Secure-x; Secure", sent: nil),
+        Row("=__hOsT-a=b; Secure; Path=/", sent: nil),
+        Row("__SECURE-a", sent: nil),
+        Row("==__Host-a=b; Secure; Path=/", sent: nil),
+        Row("= = \t__secure-a=b; Secure", sent: nil),
+        Row("=a; __Host-b=c", sent: "a"),
+        Row("=a__Host-b=c", sent: "a__Host-b=c"),
+        Row("__Host=b", sent: "__Host=b"),
     ]
 
     private func check(_ row: Row) {
@@ -173,6 +180,32 @@ struct CookieTests {
         #expect(store.receive("b=2; Path=/dir".utf8, from: plain, at: now) == .stored)
         #expect(store.receive("a=3; Path=/dir".utf8, from: context("https://www.a.example/"), at: now) == .stored)
         #expect(text(store.field(for: context("https://www.a.example/dir"), at: now)) == "a=3; b=2; a=2")
+    }
+
+    @Test("A nameless cookie whose value reads like a pair does not hide a secure cookie, nor the reverse")
+    func namelessShadowing() {
+        var store = CookieStore()
+        let (secure, plain) = (context("https://a.example/"), context("http://a.example/"))
+        #expect(store.receive("a=1; Secure".utf8, from: secure, at: now) == .stored)
+        #expect(store.receive("=b=1; Secure".utf8, from: secure, at: now) == .stored)
+        #expect(store.receive("=a=2; Path=/x".utf8, from: plain, at: now) == .ignored(.insecure))
+        #expect(store.receive("b=2".utf8, from: plain, at: now) == .ignored(.insecure))
+        #expect(store.receive("=c=2".utf8, from: plain, at: now) == .ignored(.insecure))
+        #expect(store.receive("c=2".utf8, from: plain, at: now) == .stored)
+        #expect(text(store.field(for: secure, at: now)) == "a=1; b=1; c=2")
+    }
+
+    @Test(
+        "No source stores a nameless cookie whose value begins with a name prefix",
+        arguments: ["__Host-a=b", "__host-a", "__Secure-a=b", "=__SECURE-a=b", " __Host-a=b"])
+    func hiddenPrefix(value: String) {
+        var store = CookieStore()
+        let hidden = Cookie(name: [], value: Array(value.utf8), domain: "a.example", expires: now + .seconds(9))
+        #expect(store.insert(hidden, at: now) == .ignored(.prefix))
+        #expect(store.count == 0 && !hidden.isWellFormed)
+        #expect(!SetCookie(name: [], value: Array(value.utf8)).meetsPrefix)
+        // The same text as a name is the program's own choice.
+        #expect(store.insert(Cookie(name: hidden.value, value: [], domain: "a.example"), at: now) == .stored)
     }
 
     @Test("HttpOnly cookies are for HTTP only")
