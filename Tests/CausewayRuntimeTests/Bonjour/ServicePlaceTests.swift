@@ -130,8 +130,8 @@ struct ServicePlaceTests {
         }
         loop.runUntilIdle()
         loop.batch {
-            let asked = engine.state.value.asking.values.compactMap { asking in
-                asking.question.name == printer ? asking.interfaceIndex : nil
+            let asked = engine.state.value.asking.values.flatMap { asking in
+                asking.question.name == printer ? Array(asking.interfaces ?? []) : []
             }
             #expect(asked.sorted() == [7, 7, 8, 8])
         }
