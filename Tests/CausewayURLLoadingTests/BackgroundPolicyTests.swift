@@ -34,6 +34,10 @@ struct BackgroundPolicyTests {
         let session = URLSession(configuration: configuration, delegate: ends, transfersIn: directory.path)
         var iterator = ends.codes.makeAsyncIterator()
         #expect(await iterator.next() == URLError.Code.timedOut.rawValue)
+        // The record is removed after the delegate's call, on the delegate's queue.
+        await withCheckedContinuation { continuation in
+            session.delegateQueue.addBarrierBlock { continuation.resume() }
+        }
         #expect(store.identifiers == [])
         session.invalidateAndCancel()
     }
