@@ -106,4 +106,44 @@ struct FilterTests {
         #expect(throws: FilterError.self) { try PacketFilter(nested(200_000), linkType: .ethernet) }
         _ = try PacketFilter(nested(10), linkType: .ethernet)
     }
+
+    private static func chain(_ term: String, _ joints: [String], _ count: Int) -> String {
+        (1..<count).reduce(into: term) { text, number in text += " \(joints[number % joints.count]) \(term)" }
+    }
+
+    struct LongRow: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let expression: String
+        let isAccepted: Bool
+    }
+
+    private static func nested(_ beginning: String, isClosed: Bool) -> String {
+        beginning + String(repeating: "(", count: 30_000) + "5" + String(repeating: ")", count: isClosed ? 30_000 : 0)
+    }
+
+    static let long = [
+        LongRow(testDescription: "and", expression: chain("ip", ["and"], 30_000), isAccepted: true),
+        LongRow(testDescription: "or", expression: chain("ip", ["or"], 30_000), isAccepted: true),
+        LongRow(testDescription: "short alternation", expression: chain("ip", ["and", "or"], 200), isAccepted: true),
+        LongRow(testDescription: "alternation", expression: chain("ip", ["and", "or"], 30_000), isAccepted: false),
+        LongRow(testDescription: "values", expression: "port (\(chain("80", ["or"], 1_000)))", isAccepted: true),
+        LongRow(
+            testDescription: "alternating values", expression: "port (\(chain("80", ["or", "and"], 30_000)))",
+            isAccepted: false),
+        LongRow(testDescription: "short sum", expression: "((\(chain("len", ["+"], 200))) > 5)", isAccepted: true),
+        LongRow(testDescription: "sum", expression: "\(chain("len", ["+"], 30_000)) > 5", isAccepted: false),
+        LongRow(testDescription: "number", expression: nested("greater ", isClosed: true), isAccepted: true),
+        LongRow(testDescription: "open number", expression: nested("greater ", isClosed: false), isAccepted: false),
+    ]
+
+    @Test("Long chains are compiled, or refused if they would make the tree too deep", arguments: long)
+    func longChains(_ row: LongRow) throws {
+        guard row.isAccepted else {
+            #expect(throws: FilterError.self) { try PacketFilter(row.expression, linkType: .ethernet) }
+            return
+        }
+        let filter = try PacketFilter(row.expression, linkType: .ethernet)
+        let bytes = Self.tcp("10.0.0.1", "10.0.0.2", port: 80)
+        #expect(filter.matches(ByteView(bytes.span)))
+    }
 }

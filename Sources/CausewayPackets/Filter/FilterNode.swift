@@ -206,8 +206,10 @@ extension FilterNode {
             var result: [FilterNode] = []
             for node in Self.flattened(nodes) {
                 if case .hosts(let more) = node, case .hosts(var hosts) = result.last, hosts.joins(more) {
+                    // Without the set in the result, the addresses have one owner and are not copied.
+                    result.removeLast()
                     hosts.addresses += more.addresses
-                    result[result.count - 1] = .hosts(hosts)
+                    result.append(.hosts(hosts))
                 } else {
                     result.append(node)
                 }

@@ -8,9 +8,9 @@ extension FilterParser {
 
     /// Parses a comparison that begins with a parenthesis. Consumes nothing if there is none.
     mutating func relationIfAny() throws(FilterError) -> FilterNode? {
-        let start = position
+        let (start, before) = (position, operations)
         guard let left = try? sum(0), comparison() != nil else {
-            position = start
+            (position, operations) = (start, before)
             return nil
         }
         return try relation(left)
@@ -68,6 +68,10 @@ extension FilterParser {
             Self.levels[level].contains(operation)
         {
             let place = token
+            operations += 1
+            guard operations <= FilterLimit.operations else {
+                return try fail("the expression has more than \(FilterLimit.operations) arithmetic operators")
+            }
             advance()
             let right = try sum(level + 1)
             if operation == .divide || operation == .modulo, right.expression.constant == 0 {

@@ -67,13 +67,14 @@ extension FilterParser {
             return try fail("'\(word)' requires SS7, but the link type is \(layout.linkType.name)", at: first)
         }
         if take(symbol: "(") {
-            var node = try signalValue(field, limit)
+            var chain = FilterChain(try signalValue(field, limit))
             while isJoint() == .or {
                 advance()
-                node = FilterJoint.or.join(node, try signalValue(field, limit))
+                let next = try signalValue(field, limit)
+                try join(next, by: .or, to: &chain)
             }
             guard take(symbol: ")") else { return try expected("'or' or ')'") }
-            return node
+            return chain.node
         }
         return try signalValue(field, limit)
     }

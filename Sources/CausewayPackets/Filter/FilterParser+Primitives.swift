@@ -41,13 +41,14 @@ extension FilterParser {
             defer { depth -= 1 }
             guard depth < Self.deepest else { return try fail("the expression is nested too deeply") }
             advance()
-            var node = try primitive(qualifiers)
+            var chain = FilterChain(try primitive(qualifiers))
             while let joint = isJoint() {
                 advance()
-                node = joint.join(node, try primitive(qualifiers))
+                let next = try primitive(qualifiers)
+                try join(next, by: joint, to: &chain)
             }
             guard take(symbol: ")") else { return try expected("')'") }
-            return node
+            return chain.node
         case .symbol, .end: return try expected("a name or address")
         }
     }

@@ -72,13 +72,13 @@ extension FilterParser {
     }
 
     mutating func literal() throws(FilterError) -> UInt32 {
-        if take(symbol: "(") {
-            let number = try literal()
-            guard take(symbol: ")") else { return try expected("')'") }
-            return number
-        }
+        var parentheses = 0
+        while take(symbol: "(") { parentheses += 1 }
         guard case .number(let number) = token.kind else { return try expected("a number") }
         advance()
+        for _ in 0..<parentheses {
+            guard take(symbol: ")") else { return try expected("')'") }
+        }
         return number
     }
 

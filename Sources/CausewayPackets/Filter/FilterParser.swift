@@ -6,6 +6,10 @@ struct FilterParser {
     let settings: FilterSettings
     var depth = 0
     var nesting = 0
+    /// The number of changes between "and" and "or" without parentheses.
+    private var alternations = 0
+    /// The number of arithmetic operators.
+    var operations = 0
     /// Maximum nesting depth, to protect the stack.
     static let deepest = 100
 
@@ -70,7 +74,9 @@ struct FilterParser {
         depth += 1
         defer { depth -= 1 }
         guard depth < Self.deepest else { return try fail("the expression is nested too deeply") }
-        var (node, qualifiers) = try term()
+        let first = try term()
+        var qualifiers = first.1
+        var chain = FilterChain(first.0)
         while let joint = isJoint() {
             advance()
             let next: FilterNode
@@ -79,9 +85,20 @@ struct FilterParser {
             } else {
                 (next, qualifiers) = try term()
             }
-            node = joint.join(node, next)
+            try join(next, by: joint, to: &chain)
         }
-        return (node, qualifiers)
+        return (chain.node, qualifiers)
+    }
+
+    /// Adds a node to a chain. Each change between "and" and "or" makes the tree deeper, so their number is limited.
+    mutating func join(
+        _ node: FilterNode, by joint: FilterJoint, to chain: inout FilterChain
+    ) throws(FilterError) {
+        guard chain.add(node, by: joint) else { return }
+        alternations += 1
+        guard alternations <= FilterLimit.alternations else {
+            return try fail("'and' and 'or' alternate too often: the maximum is \(FilterLimit.alternations) times")
+        }
     }
 
     /// Whether a name or number with inherited qualifiers comes next, after any "not" and parentheses.
@@ -109,13 +126,14 @@ struct FilterParser {
             return .not(try value(qualifiers))
         }
         guard take(symbol: "(") else { return try primitive(qualifiers) }
-        var node = try value(qualifiers)
+        var chain = FilterChain(try value(qualifiers))
         while let joint = isJoint() {
             advance()
-            node = joint.join(node, try value(qualifiers))
+            let next = try value(qualifiers)
+            try join(next, by: joint, to: &chain)
         }
         guard take(symbol: ")") else { return try expected("')'") }
-        return node
+        return chain.node
     }
 
     private mutating func term() throws(FilterError) -> (FilterNode, FilterQualifiers?) {
@@ -217,19 +235,6 @@ struct FilterParser {
             qualifiers.direction = joint == .or ? .either : .both
         } else {
             qualifiers.direction = first == "src" ? .source : .destination
-        }
-    }
-}
-
-enum FilterJoint {
-    case and, or
-
-    func join(_ first: FilterNode, _ second: FilterNode) -> FilterNode {
-        switch self {
-        case .and: .all([first, second])
-        case .or:
-            // Flatten long chains into one list, so that the tree stays shallow.
-            if case .any(let nodes) = first { .any(nodes + [second]) } else { .any([first, second]) }
         }
     }
 }

@@ -38,6 +38,8 @@ struct FilterToken: Sendable {
 struct FilterLexer {
     private let characters: [Character]
     private var position = 0
+    /// The number of brackets that are open at the position.
+    private var openBrackets = 0
 
     init(_ expression: String) { characters = Array(expression) }
 
@@ -88,6 +90,7 @@ struct FilterLexer {
             position += 1
             return ":"
         }
+        if one == "[" { openBrackets += 1 } else if one == "]" { openBrackets -= 1 }
         position += 1
         return String(one)
     }
@@ -116,13 +119,7 @@ struct FilterLexer {
     /// address, it contains only hexadecimal digits, colons and dots. Inside brackets, a colon never belongs to an
     /// address. There it separates offset and size, as in `ip[0:2]`.
     private func isAddressColon(_ text: String) -> Bool {
-        guard text.allSatisfy({ $0.isHexDigit || $0 == ":" || $0 == "." }) else { return false }
-        var depth = 0
-        for character in characters[..<position] {
-            if character == "[" { depth += 1 }
-            if character == "]" { depth -= 1 }
-        }
-        return depth <= 0
+        openBrackets <= 0 && text.allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." }
     }
 
     private static func classify(_ text: String, at position: Int) throws(FilterError) -> FilterToken.Kind {
