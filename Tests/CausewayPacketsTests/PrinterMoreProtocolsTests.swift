@@ -85,6 +85,15 @@ struct PrinterMoreProtocolsTests {
         #expect(line.hasSuffix(row.line + "\n"), "\(line)")
     }
 
+    @Test("A packet of authentication headers is printed to a limited depth")
+    func manyAuthenticationHeaders() {
+        let header = Self.bytes("33 01 0000 00000001 00000002")
+        let content = (0..<5_000).flatMap { _ in header }
+        let line = PrinterLineTests.line(PrinterProtocolTests.packet(Row(.ip(51), content, "")))
+        #expect(line.hasSuffix("[nested too deeply]\n"))
+        #expect(line.split(separator: "AH(").count == 19)
+    }
+
     static let broadcast = "0001 0800 0604 0001 020000000000 0a000001 000000000000 0a000002"
 
     @Test(

@@ -196,6 +196,10 @@ extension PacketPrinter {
         _ p: borrowing ByteView, _ length: Int, _ carrier: Carrier
     ) throws(WireError) {
         part = "ah"
+        // Another authentication header may follow, and so on to the end of the packet.
+        ipDepth += 1
+        defer { ipDepth -= 1 }
+        guard ipDepth < 20 else { return out.put("[nested too deeply]") }
         let words = Int(try p.u8(1))
         out.put("AH(")
         if verbosity > 0 {
