@@ -42,6 +42,13 @@ struct SerializerTests {
         #expect(try ResponseSerializer.data.value(of: Self.received(png, "x/y")) == png)
     }
 
+    @Test("A property list that is nested too deep is refused before Foundation decodes it")
+    func deepPropertyList() throws {
+        let list = Data("<plist>\(String(repeating: "<array>", count: 200_000))".utf8)
+        let serializer = ResponseSerializer<[String]>.propertyList()
+        #expect(throws: HTTPClientError.self) { try serializer.value(of: Self.received(list, "text/xml")) }
+    }
+
     @Test(
         "Text is decoded with its character encoding",
         arguments: [

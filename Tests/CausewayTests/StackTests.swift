@@ -165,4 +165,14 @@ struct StackTests {
         #expect(try roundTrip(.json) == Value(text: "ü"))
         #expect(try roundTrip(.propertyList) == Value(text: "ü"))
     }
+
+    @Test("A property list of a peer that is nested too deep is refused before Foundation decodes it")
+    func deepPropertyList() throws {
+        typealias Element = Coder<[String], [String], NetworkPropertyListCoder>
+        let coder = NetworkPropertyListCoder()
+        let list = try coder.makeEncoder().encode(["a"])
+        #expect(try Element.decode(list, coder) == ["a"])
+        let deep = Data("<plist>\(String(repeating: "<array>", count: 200_000))".utf8)
+        #expect(throws: DecodingError.self) { try Element.decode(deep, coder) }
+    }
 }

@@ -8,11 +8,19 @@ extension ResponseSerializer where Value: Decodable {
     }
 
     /// Returns a serializer for property lists, in XML or binary.
+    ///
+    /// A list that is nested deeper than 512 levels, or that refers to its objects in a circle or millions of times, is
+    /// an error.
     public static func propertyList(
         _ type: Value.Type = Value.self, decoder: PropertyListDecoder = PropertyListDecoder()
     ) -> Self {
         let types = ["application/x-plist", "application/xml", "text/xml", MediaType.unknown]
-        return ResponseSerializer(accepting: types) { try decoder.decode(Value.self, from: $0.data) }
+        return ResponseSerializer(accepting: types) { response in
+            guard PropertyListBounds.contain([UInt8](response.data)) else {
+                throw HTTPClientError(.serialization, "the property list is malformed, or too deep or large")
+            }
+            return try decoder.decode(Value.self, from: response.data)
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 internal import CausewayProtocols
 package import CausewayRuntime
 internal import CausewayTypes
+internal import CausewayWire
 package import FoundationEssentials
 
 /// An element that creates messages from received content.
@@ -44,11 +45,21 @@ extension Coder: MessageElement {
     package static func message(
         _ received: ReceivedContent, _ options: NWProtocolOptions?, _ stack: any StackListing
     ) throws -> Message<Receiving> {
-        let value = try coder(in: options).makeDecoder().decode(Receiving.self, from: received.data ?? Data())
+        let value = try decode(received.data ?? Data(), coder(in: options))
         let metadata = Metadata(
             isComplete: received.isComplete, lastMessage: received.isFinal,
             lower: LowerProtocols(stack, received, without: TLVMetadata.self))
         return (value, metadata)
+    }
+
+    /// Decodes a message. Foundation limits the depth of JSON, but not that of a property list.
+    static func decode(_ data: Data, _ coder: CoderType) throws -> Receiving {
+        let decoder = coder.makeDecoder()
+        guard !(decoder is PropertyListDecoder) || PropertyListBounds.contain([UInt8](data)) else {
+            let text = "The property list is malformed, or too deep or large."
+            throw DecodingError.dataCorrupted(DecodingError.Context(codingPath: [], debugDescription: text))
+        }
+        return try decoder.decode(Receiving.self, from: data)
     }
 
     /// Returns the coder, which creates encoders and decoders. A coder is stored in the options of its stack element,
