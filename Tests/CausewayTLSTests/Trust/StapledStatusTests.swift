@@ -97,12 +97,25 @@ struct StapledStatusTests {
         }
         let good = try statement(for: promised.certificates[0])
         #expect(try failure(promised, good) == nil)
-        #expect(try failure(promised, nil) == .stapleMissing)
-        #expect(try failure(promised, [1, 2, 3]) == .stapleMissing)
         #expect(try failure(promised, statement(for: promised.certificates[0], isRevoked: true)) == .revoked)
-        #expect(try failure(plain, nil) == nil)
-        #expect(try failure(plain, [1, 2, 3]) == nil)
         #expect(try failure(plain, statement(for: plain.certificates[0], isRevoked: true)) == .revoked)
+        let rules: [(TLSIdentity, TrustFailure.Rule?)] = [(promised, .stapleMissing), (plain, nil)]
+        for (identity, rule) in rules {
+            for response in try useless(for: identity.certificates[0]) {
+                #expect(try failure(identity, response) == rule)
+            }
+        }
+    }
+
+    /// Returns no response, and responses that say nothing valid about a certificate.
+    private func useless(for leaf: Certificate) throws -> [[UInt8]?] {
+        let other = try Authority.shared.issue().certificates[0]
+        return [
+            nil, [1, 2, 3], try statement(for: other),
+            try statement(for: leaf, from: Authority.now - 2_000, until: Authority.now - 1_000),
+            try statement(for: leaf, from: Authority.now + 1_000, until: Authority.now + 2_000),
+            try statement(for: leaf, signer: Authority("Test Root").identity),
+        ]
     }
 
     @Test(
