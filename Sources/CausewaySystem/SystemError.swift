@@ -12,6 +12,9 @@ package struct SystemError: Error, Equatable, Sendable, CustomStringConvertible 
 
     package var description: String { "\(call) failed with errno \(errno)" }
 
+    /// The call and the reason in words, such as `open: Permission denied`.
+    package var message: String { "\(call): \(String(cString: strerror(errno)))" }
+
     /// Whether the process or the host lacks descriptors or memory. The call may succeed later.
     package var isShortage: Bool { [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) }
 }

@@ -102,7 +102,7 @@ final class JournalDirectory: JournalMedium {
         }
     }
 
-    static func text(_ error: SystemError) -> String { "\(error.call): \(String(cString: strerror(error.errno)))" }
+    static func text(_ error: SystemError) -> String { error.message }
 
     var byteCount: Int { file.withLock { $0 }.byteCount }
 

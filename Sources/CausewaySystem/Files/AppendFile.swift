@@ -66,19 +66,9 @@ extension PrivateDirectory {
 
     /// Opens a directory, and creates it if needed.
     ///
-    /// - Throws: `SystemError` with the reason: `ELOOP` for a symbolic link, `EPERM` for a directory that belongs to
-    ///   another user, or that other users can read or write.
+    /// - Throws: `SystemError` with the reason, see ``init(path:isCreated:)``.
     package static func open(_ path: String) throws(SystemError) -> PrivateDirectory {
-        if let directory = PrivateDirectory(path) { return directory }
-        var facts = stat()
-        guard lstat(path, &facts) == 0 else {
-            guard mkdir(path, 0o700) == 0 else { throw SystemError(errno: errno, call: "mkdir") }
-            if let directory = PrivateDirectory(path) { return directory }
-            throw SystemError(errno: EACCES, call: "open")
-        }
-        if facts.st_mode & S_IFMT == S_IFLNK { throw SystemError(errno: ELOOP, call: "open") }
-        if facts.st_mode & S_IFMT != S_IFDIR { throw SystemError(errno: ENOTDIR, call: "open") }
-        throw SystemError(errno: facts.st_uid != geteuid() || facts.st_mode & 0o077 != 0 ? EPERM : EACCES, call: "open")
+        try PrivateDirectory(path: path)
     }
 
     /// Opens a file for appending, and creates it if needed.

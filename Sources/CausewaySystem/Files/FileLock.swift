@@ -15,11 +15,19 @@ package final class FileLock: Sendable {
 extension PrivateDirectory {
     /// Locks a file, and creates it if needed. Does not wait.
     ///
-    /// - Returns: `nil` if another process or another object in this process holds the lock, or if the file cannot be
-    ///   used.
-    package func lock(_ name: String) -> FileLock? {
-        guard let file = open(name, isCreated: true), cw_lock_file(file.rawValue) == 0 else { return nil }
+    /// - Returns: `nil` if another process or another object in this process holds the lock.
+    /// - Throws: `SystemError` if the file cannot be used, so that it is not known whether the lock is held.
+    package func claim(_ name: String) throws(SystemError) -> FileLock? {
+        guard let file = open(name, isCreated: true) else { throw SystemError(errno: errno, call: "open") }
+        let result = cw_lock_file(file.rawValue)
+        if result == -EAGAIN || result == -EACCES { return nil }
+        try check(result, "fcntl")
         return FileLock(file)
+    }
+
+    /// Locks a file like ``claim(_:)``; `nil` also if the file cannot be used.
+    package func lock(_ name: String) -> FileLock? {
+        do throws(SystemError) { return try claim(name) } catch { return nil }
     }
 
     /// Returns whether another process or an object in this process holds the lock. Does not take the lock.

@@ -15,7 +15,7 @@ package final class PrivateDirectory: Sendable {
         package var changed: Int64
     }
 
-    /// The maximum number of directory entries that ``list()`` reads.
+    /// The maximum number of names that are read from the directory.
     package static let maximumCount = 100_000
     /// The prefix for temporary file names.
     package static let temporaryPrefix = ".new-"
@@ -33,18 +33,34 @@ package final class PrivateDirectory: Sendable {
     /// - Parameters:
     ///   - path: The directory's path.
     ///   - isCreated: Whether to create a missing directory.
-    /// - Returns: `nil` if the directory cannot be used: it cannot be created, belongs to another user, is a symbolic
-    ///   link, or others can read or write it.
-    package init?(_ path: String, isCreated: Bool = true) {
+    /// - Throws: `SystemError` with the reason: `ENOENT` only if the directory is missing, `ENOTDIR` for a file of
+    ///   another type, `ELOOP` for a symbolic link, `EPERM` if the directory belongs to another user, or if others can
+    ///   read or write it.
+    package init(path: String, isCreated: Bool = true) throws(SystemError) {
         if isCreated {
             Self.makeParents(of: path)
-            if mkdir(path, 0o700) != 0, errno != EEXIST { return nil }
+            if mkdir(path, 0o700) != 0, errno != EEXIST { throw SystemError(errno: errno, call: "mkdir") }
         }
         let number = Self.retrying { openPath(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
-        guard number >= 0 else { return nil }
+        guard number >= 0 else { throw Self.openFailure(path, errno) }
         descriptor = Descriptor(adopting: number)
         var facts = stat()
-        guard fstat(number, &facts) == 0, facts.st_uid == geteuid(), facts.st_mode & 0o077 == 0 else { return nil }
+        guard fstat(number, &facts) == 0 else { throw SystemError(errno: errno, call: "fstat") }
+        guard facts.st_uid == geteuid(), facts.st_mode & 0o077 == 0 else {
+            throw SystemError(errno: EPERM, call: "open")
+        }
+    }
+
+    /// Opens a directory like ``init(path:isCreated:)``; `nil` if that fails.
+    package convenience init?(_ path: String, isCreated: Bool = true) {
+        do throws(SystemError) { try self.init(path: path, isCreated: isCreated) } catch { return nil }
+    }
+
+    /// The kernel reports `ENOTDIR` also for a symbolic link, because the flags demand a directory.
+    private static func openFailure(_ path: String, _ code: CInt) -> SystemError {
+        var facts = stat()
+        let isLink = code == ENOTDIR && lstat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFLNK
+        return SystemError(errno: isLink ? ELOOP : code, call: "open")
     }
 
     private static func makeParents(of path: String) {
@@ -92,26 +108,58 @@ package final class PrivateDirectory: Sendable {
 
     /// Returns a file's content and modification time. Returns `nil` if there is no such file, if it belongs to another
     /// user, can be written by others, has another hard link, is not a regular file, or is larger than `limit`.
-    package func read(_ name: String, limit: Int) -> (content: [UInt8], changed: Int64)? {
+    ///
+    /// - Throws: `SystemError` if the file may exist, but cannot be read now.
+    package func contents(
+        of name: String, limit: Int
+    ) throws(SystemError) -> (content: [UInt8], changed: Int64)? {
         let number = Self.retrying {
             openat(descriptor.rawValue, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         }
-        guard number >= 0 else { return nil }
+        guard number >= 0 else {
+            let code = errno
+            guard try entry(name) != nil else { return nil }
+            throw SystemError(errno: code, call: "open")
+        }
         let file = Descriptor(adopting: number)
         var facts = stat()
-        guard fstat(number, &facts) == 0, Self.isOwn(facts), facts.st_size <= limit else { return nil }
+        guard fstat(number, &facts) == 0 else { throw SystemError(errno: errno, call: "fstat") }
+        guard Self.isOwn(facts), facts.st_size <= limit else { return nil }
         let content = SystemFile.content(of: file, size: Int(facts.st_size))
-        return content.count == Int(facts.st_size) ? (content, Self.time(facts)) : nil
+        guard content.count == Int(facts.st_size) else { throw SystemError(errno: EIO, call: "read") }
+        return (content, Self.time(facts))
+    }
+
+    /// Returns a file's content like ``contents(of:limit:)``; `nil` also if the file cannot be read now.
+    package func read(_ name: String, limit: Int) -> (content: [UInt8], changed: Int64)? {
+        do throws(SystemError) { return try contents(of: name, limit: limit) } catch { return nil }
+    }
+
+    /// Returns a file. Returns `nil` if there is no such file, if it belongs to another user, can be written by others,
+    /// has another hard link, or is not a regular file.
+    ///
+    /// - Throws: `SystemError` if the file may exist, but cannot be examined now.
+    package func entry(_ name: String) throws(SystemError) -> Entry? {
+        guard let facts = try facts(of: name), Self.isOwn(facts) else { return nil }
+        return Entry(name: name, size: Int(facts.st_size), changed: Self.time(facts))
+    }
+
+    /// Returns whether the directory has a file of any kind with this name.
+    ///
+    /// - Throws: `SystemError` if the file may exist, but cannot be examined now.
+    package func contains(_ name: String) throws(SystemError) -> Bool { try facts(of: name) != nil }
+
+    private func facts(of name: String) throws(SystemError) -> stat? {
+        var facts = stat()
+        guard fstatat(descriptor.rawValue, name, &facts, AT_SYMLINK_NOFOLLOW) != 0 else { return facts }
+        guard errno == ENOENT else { throw SystemError(errno: errno, call: "stat") }
+        return nil
     }
 
     /// Returns a file's size in bytes. Returns `nil` if there is no such file, if it belongs to another user, can be
-    /// written by others, has another hard link, or is not a regular file.
+    /// written by others, has another hard link, is not a regular file, or cannot be examined now.
     package func size(of name: String) -> Int? {
-        var facts = stat()
-        guard fstatat(descriptor.rawValue, name, &facts, AT_SYMLINK_NOFOLLOW) == 0, Self.isOwn(facts) else {
-            return nil
-        }
-        return Int(facts.st_size)
+        do throws(SystemError) { return try entry(name)?.size } catch { return nil }
     }
 
     /// Opens a file for locking.
@@ -121,37 +169,31 @@ package final class PrivateDirectory: Sendable {
         return number >= 0 ? Descriptor(adopting: number) : nil
     }
 
-    /// Returns the user's own files in this directory, at most ``maximumCount``, in no particular order. Returns `nil`
-    /// if the directory cannot be read now, for example because the process has no free descriptor.
-    package func list() -> [Entry]? {
-        // The directory stream needs its own descriptor, because reading a directory moves the descriptor's position.
-        let number = Self.retrying { openat(descriptor.rawValue, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
-        guard number >= 0 else { return nil }
-        guard let stream = fdopendir(number) else {
-            _ = close(number)
-            return nil
-        }
-        defer { closedir(stream) }
-        var entries: [Entry] = []
-        var count = 0
-        while count < Self.maximumCount {
-            errno = 0
-            guard let record = readdir(stream) else {
-                // At the end, readdir(3) does not set errno. A part of the files must not be taken for all of them.
-                guard errno == 0 else { return nil }
-                break
-            }
-            count += 1
-            let name = withUnsafePointer(to: &record.pointee.d_name) { pointer in
-                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            var facts = stat()
-            guard fstatat(descriptor.rawValue, name, &facts, AT_SYMLINK_NOFOLLOW) == 0, Self.isOwn(facts) else {
-                continue
-            }
-            entries.append(Entry(name: name, size: Int(facts.st_size), changed: Self.time(facts)))
-        }
+    /// Returns the user's own files in this directory, in no particular order.
+    ///
+    /// - Throws: `SystemError` if the directory or one of its files cannot be read now; `EOVERFLOW` if there are more
+    ///   than ``maximumCount`` names.
+    package func entries() throws(SystemError) -> [Entry] {
+        let (entries, isComplete) = try firstEntries()
+        guard isComplete else { throw SystemError(errno: EOVERFLOW, call: "readdir") }
         return entries
+    }
+
+    /// Returns the user's own files in this directory, at most ``maximumCount``, in no particular order. Returns `nil`
+    /// if the directory or one of its files cannot be read now, for example because the process has no free descriptor.
+    package func list() -> [Entry]? {
+        do throws(SystemError) { return try firstEntries().entries } catch { return nil }
+    }
+
+    private func firstEntries() throws(SystemError) -> (entries: [Entry], isComplete: Bool) {
+        // The stream has its own descriptor, because reading a directory moves the descriptor's position.
+        var stream = try DirectoryStream(of: descriptor.rawValue)
+        var entries: [Entry] = []
+        for _ in 0..<Self.maximumCount {
+            guard let name = try stream.next() else { return (entries, true) }
+            if let entry = try entry(name) { entries.append(entry) }
+        }
+        return (entries, try stream.next() == nil)
     }
 
     // MARK: Writing
