@@ -79,6 +79,41 @@ struct DirectoryTests {
         }
     }
 
+    @Test("Only a regular file is the index page of a directory")
+    func indexPage() throws {
+        try withDirectory { _, root in
+            let folder = try DirectoryWalk(from: root, [])
+            for (name, isFile) in [("a.txt", true), ("sub", false), ("inner", false), ("none", false)] {
+                let found = try folder.containsFile(name)
+                #expect(found == isFile, "\(name)")
+            }
+        }
+    }
+
+    @Test("A directory that cannot be read is an error, not an empty listing or a missing file")
+    func unreadable() throws {
+        try withDirectory { _, root in
+            let folder = try DirectoryWalk(from: root, [])
+            // From now on, the descriptor belongs to a file that is no directory.
+            let other = open("/dev/null", O_RDONLY | O_CLOEXEC)
+            defer { close(other) }
+            try #require(dup2(other, folder.descriptor) == folder.descriptor)
+            #expect(throws: HTTPServerError.self) { try folder.entries() }
+            #expect(throws: HTTPServerError.self) { try folder.contains("a.txt") }
+            #expect(throws: HTTPServerError.self) { try folder.containsFile("a.txt") }
+        }
+    }
+
+    @Test(
+        "Only an error that says that a file is missing has status 404",
+        arguments: [
+            (ENOENT, 404), (ENOTDIR, 404), (ENAMETOOLONG, 404), (EACCES, 403), (EPERM, 403), (ELOOP, 403),
+            (EMFILE, 503), (ENFILE, 503), (ENOMEM, 503), (EIO, 500), (ESTALE, 500),
+        ])
+    func statuses(_ code: Int32, _ status: Int) {
+        #expect(ServedFile.failure(code).status == status)
+    }
+
     @Test("An upload appears when it is complete, replaces nothing, and leaves nothing behind")
     func upload() throws {
         try withDirectory { path, root in
@@ -86,7 +121,8 @@ struct DirectoryTests {
             do {
                 let unfinished = try NewFile(in: folder, named: "new")
                 try unfinished.write(Data("abc".utf8))
-                #expect(!folder.contains("new"))
+                let isThere = try folder.contains("new")
+                #expect(!isThere)
             }
             let names = try Set(FileManager.default.contentsOfDirectory(atPath: path))
             #expect(!names.contains { $0.hasPrefix(".upload-") })

@@ -9,7 +9,8 @@ final class DirectoryWalk {
     private(set) var descriptor: Int32
     let information: stat
 
-    /// - Throws: ``HTTPServerError`` with status 404 or 403.
+    /// - Throws: ``HTTPServerError`` with status 404 if there is no such file; for other errors, see
+    ///   ``ServedFile/failure(_:)``.
     init(from root: Int32, _ names: [String]) throws(HTTPServerError) {
         var current = names.isEmpty ? fcntl(root, F_DUPFD_CLOEXEC, 0) : root
         guard current >= 0 else { throw ServedFile.failure(errno) }
@@ -20,10 +21,13 @@ final class DirectoryWalk {
             guard next >= 0 else { throw ServedFile.failure(code) }
             current = next
         }
-        descriptor = current
         var information = stat()
-        // If `fstat` fails, the file type in `information` stays 0. That is neither a regular file nor a directory.
-        fstat(current, &information)
+        guard fstat(current, &information) == 0 else {
+            let code = errno
+            close(current)
+            throw ServedFile.failure(code)
+        }
+        descriptor = current
         self.information = information
     }
 
@@ -40,9 +44,23 @@ final class DirectoryWalk {
         return try ServedFile(adopting: taken, information)
     }
 
-    func contains(_ name: String) -> Bool {
-        var information = stat()
-        return fstatat(descriptor, name, &information, AT_SYMLINK_NOFOLLOW) == 0
+    /// - Throws: ``HTTPServerError`` if the directory cannot be searched.
+    func contains(_ name: String) throws(HTTPServerError) -> Bool { try examine(name) != nil }
+
+    /// Returns whether the directory has a regular file with this name.
+    ///
+    /// - Throws: ``HTTPServerError`` if the directory cannot be searched.
+    func containsFile(_ name: String) throws(HTTPServerError) -> Bool {
+        guard let found = try examine(name) else { return false }
+        return found.st_mode & S_IFMT == S_IFREG
+    }
+
+    /// Returns the information about a file; `nil` if there is no such file.
+    private func examine(_ name: String) throws(HTTPServerError) -> stat? {
+        var found = stat()
+        guard fstatat(descriptor, name, &found, AT_SYMLINK_NOFOLLOW) != 0 else { return found }
+        guard errno == ENOENT else { throw ServedFile.failure(errno) }
+        return nil
     }
 
     /// A directory entry.
@@ -57,31 +75,34 @@ final class DirectoryWalk {
     private static let maximumCount = 10_000
 
     /// Returns the files and directories that are not hidden, directories first.
+    ///
+    /// - Throws: ``HTTPServerError`` if the directory or one of its files cannot be read. An incomplete listing would
+    ///   look like a complete one.
     func entries() throws(HTTPServerError) -> [Entry] {
-        let copy = openat(descriptor, ".", O_RDONLY | O_CLOEXEC | O_DIRECTORY)
-        guard copy >= 0 else { throw ServedFile.failure(errno) }
-        guard let stream = fdopendir(copy) else {
-            close(copy)
-            throw HTTPServerError(status: 500)
-        }
-        defer { closedir(stream) }
         var entries: [Entry] = []
-        while entries.count < Self.maximumCount, let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            var information = stat()
-            guard let name, name.utf8.first != UInt8(ascii: "."),
-                fstatat(descriptor, name, &information, AT_SYMLINK_NOFOLLOW) == 0
-            else { continue }
-            let kind = information.st_mode & S_IFMT
+        for name in try names() where name.utf8.first != UInt8(ascii: ".") {
+            // A file that is missing was removed after its name was read.
+            guard let found = try examine(name) else { continue }
+            let kind = found.st_mode & S_IFMT
             guard kind == S_IFREG || kind == S_IFDIR else { continue }
             entries.append(
                 Entry(
-                    name: name, isDirectory: kind == S_IFDIR, byteCount: Int(information.st_size),
-                    modified: information.st_mtim.tv_sec))
+                    name: name, isDirectory: kind == S_IFDIR, byteCount: Int(found.st_size),
+                    modified: found.st_mtim.tv_sec))
+            if entries.count == Self.maximumCount { break }
         }
         return entries.sorted { ($0.isDirectory ? 0 : 1, $0.name) < ($1.isDirectory ? 0 : 1, $1.name) }
+    }
+
+    private func names() throws(HTTPServerError) -> [String] {
+        do throws(SystemError) {
+            var stream = try DirectoryStream(of: descriptor)
+            var names: [String] = []
+            while let name = try stream.next() { names.append(name) }
+            return names
+        } catch {
+            throw ServedFile.failure(error.errno)
+        }
     }
 }
 

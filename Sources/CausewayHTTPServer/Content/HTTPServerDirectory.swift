@@ -35,7 +35,8 @@ public final class HTTPServerDirectory: Sendable {
 
     /// Opens a directory.
     ///
-    /// - Throws: ``HTTPServerError`` with status 404 if the directory does not exist, and 403 if it cannot be read.
+    /// - Throws: ``HTTPServerError`` with status 404 if the directory does not exist, 403 if permission is denied, 503
+    ///   if descriptors or memory are short, and 500 after another error.
     public init(_ path: String, options: Options = []) throws(HTTPServerError) {
         let opened = open(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
         guard opened >= 0 else { throw ServedFile.failure(errno) }
@@ -90,7 +91,9 @@ public final class HTTPServerDirectory: Sendable {
             let query = request.query.map { "?\($0)" } ?? ""
             return .redirect(to: Self.location(of: request.path) + "/" + query, status: 301)
         }
-        if let index = try? DirectoryWalk(from: found.descriptor, ["index.html"]), !index.isDirectory {
+        // An index page that cannot be read is not missing: the directory must not be listed in its place.
+        if try found.containsFile("index.html") {
+            let index = try DirectoryWalk(from: found.descriptor, ["index.html"])
             return HTTPServerResponse.response(
                 of: try index.takeFile(), type: "text/html; charset=utf-8")
         }
@@ -114,7 +117,7 @@ public final class HTTPServerDirectory: Sendable {
         }
         let folder = try DirectoryWalk(from: descriptor, Array(names.dropLast()))
         guard folder.isDirectory else { throw HTTPServerError(status: 409) }
-        guard !folder.contains(name) else { throw HTTPServerError(status: 409, "the file exists") }
+        guard try !folder.contains(name) else { throw HTTPServerError(status: 409, "the file exists") }
         // The file does not exist, so `If-Match` fails (RFC 9110 §13.1.1).
         let outcome = HTTPPreconditions.evaluate(request.fields.section, method: "PUT", nil, now: time(nil))
         guard outcome == .proceed else { throw HTTPServerError(status: 412) }

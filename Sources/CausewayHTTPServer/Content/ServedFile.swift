@@ -9,14 +9,17 @@ final class ServedFile: Sendable {
     let length: Int
     private let modified: timespec
 
-    /// - Throws: ``HTTPServerError`` with status 404 or 403.
+    /// - Throws: ``HTTPServerError`` with status 404 if there is no such file; otherwise see ``failure(_:)``.
     convenience init(opening path: String) throws(HTTPServerError) {
         // Without O_NONBLOCK, opening a named pipe would wait for a writer.
         let opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard opened >= 0 else { throw Self.failure(errno) }
         var information = stat()
-        // If `fstat` fails, the file type in `information` stays 0, which is not the type of a regular file.
-        fstat(opened, &information)
+        guard fstat(opened, &information) == 0 else {
+            let code = errno
+            close(opened)
+            throw Self.failure(code)
+        }
         try self.init(adopting: opened, information)
     }
 
@@ -35,11 +38,14 @@ final class ServedFile: Sendable {
 
     deinit { close(descriptor) }
 
+    /// Returns the error for a file or directory that cannot be opened or read. The status is 404 if it does not exist
+    /// or is of another type, 403 if permission is denied, 503 if descriptors or memory are short, and 500 otherwise.
     static func failure(_ code: Int32) -> HTTPServerError {
         switch code {
         case EACCES, EPERM, ELOOP: HTTPServerError(status: 403)
-        case EMFILE, ENFILE: HTTPServerError(status: 503)
-        default: HTTPServerError(status: 404)
+        case EMFILE, ENFILE, ENOMEM: HTTPServerError(status: 503)
+        case ENOENT, ENOTDIR, ENAMETOOLONG, ENXIO, ENODEV: HTTPServerError(status: 404)
+        default: HTTPServerError(status: 500)
         }
     }
 
