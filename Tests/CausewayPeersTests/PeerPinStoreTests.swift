@@ -79,6 +79,27 @@ struct PeerPinStoreTests {
         }
     }
 
+    @Test("A store that cannot be read is an error that names the place, and not a store without keys")
+    func unreadable() throws {
+        try inPrivateDirectory { root in
+            // A file is in the place of a folder on the path.
+            try Data().write(to: URL(fileURLWithPath: root))
+            let store = PeerPinStore("abc", in: "\(root)/peers")
+            let calls: [() throws -> Void] = [
+                { _ = try store.pins() }, { try store.forgetAll() }, { try store.remove(1) },
+                { try store.write(entry(1)) },
+            ]
+            for call in calls {
+                let failure = #expect(throws: PeerFailure(.file)) { try call() }
+                #expect(failure?.message.contains("cannot read \(root)/peers") == true)
+            }
+            let loop = "\(root)-loop"
+            try FileManager.default.createSymbolicLink(atPath: loop, withDestinationPath: loop)
+            defer { try? FileManager.default.removeItem(atPath: loop) }
+            #expect(throws: PeerFailure(.file)) { try PeerPinStore("abc", in: loop).pins() }
+        }
+    }
+
     @Test("More files than the limit: the oldest without pairing are removed")
     func limit() throws {
         try inPrivateDirectory { root in

@@ -39,6 +39,17 @@ struct PeerStoreTests {
         }
     }
 
+    @Test("A key that cannot be looked up is an error, and no new key is made")
+    func unreadable() throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+        try Data().write(to: URL(fileURLWithPath: file))
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        let store = try PeerStore(["XDG_DATA_HOME": file])
+        let failure = #expect(throws: PeerFailure(.file)) { try store.key(1) }
+        #expect(failure?.message.contains("cannot read \(store.directory)/0000000000000001.pem") == true)
+        #expect(throws: PeerFailure(.file)) { try LocalPeer.persistent(named: "Ann", in: store) }
+    }
+
     @Test("A persistent identity is the same in each run, and differs between names and users")
     func persistent() throws {
         try inPrivateDirectory { store in

@@ -56,6 +56,22 @@ struct DirectoryStreamTests {
         }
     }
 
+    @Test("Only a missing file has no status; a symbolic link is not followed")
+    func status() throws {
+        try withDirectory { path in
+            create("\(path)/file")
+            symlink("none", "\(path)/link")
+            mkdir("\(path)/folder", 0o700)
+            #expect(try FileStatus("\(path)/none") == nil)
+            let file = try #require(try FileStatus("\(path)/file"))
+            #expect(file.kind == .regular && file.permissions == 0o600 && file.byteCount == 0)
+            #expect(try FileStatus("\(path)/link")?.kind == .symbolicLink)
+            #expect(try FileStatus("\(path)/folder")?.kind == .directory)
+            #expect(try FileStatus("/dev/null")?.kind == .other)
+            #expect(throws: SystemError(errno: ENOTDIR, call: "lstat")) { try FileStatus("\(path)/file/x") }
+        }
+    }
+
     @Test("An error while a directory is read is not taken for the end of the directory")
     func interrupted() throws {
         try withDirectory { path in

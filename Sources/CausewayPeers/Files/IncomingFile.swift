@@ -1,4 +1,5 @@
 internal import CausewayPeerProtocols
+internal import CausewaySystem
 internal import Foundation
 
 /// A file being received: `NAME.part` in a directory that only the user can read, renamed when it is complete. With a
@@ -43,7 +44,7 @@ final class IncomingFile: Sendable {
             try claim?.folder.prepare()
             try files.createDirectory(
                 at: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-            let kept = claim == nil ? nil : keptByteCount()
+            let kept = try claim == nil ? nil : keptByteCount()
             if kept == nil {
                 let isCreated = files.createFile(
                     atPath: part.path, contents: nil, attributes: [.posixPermissions: 0o600])
@@ -59,14 +60,13 @@ final class IncomingFile: Sendable {
     }
 
     /// The size of an incomplete file that can be continued: a regular file without permissions for other users, not
-    /// empty and not larger than the offer. Any other file is removed.
-    private func keptByteCount() -> UInt64? {
-        guard let attributes = try? FileManager.default.attributesOfItem(atPath: part.path) else { return nil }
-        let count = (attributes[.size] as? NSNumber)?.uint64Value ?? 0
-        let mode = (attributes[.posixPermissions] as? NSNumber)?.intValue ?? 0o777
-        guard attributes[.type] as? FileAttributeType == .typeRegular, mode & 0o077 == 0, count > 0, count <= size ?? 0
-        else {
-            try? FileManager.default.removeItem(at: part)
+    /// empty and not larger than the offer. Any other file is removed. A file that cannot be examined is an error,
+    /// because a new file would replace it.
+    private func keptByteCount() throws -> UInt64? {
+        guard let status = try FileStatus.of(part.path) else { return nil }
+        let count = UInt64(clamping: status.byteCount)
+        guard status.kind == .regular, status.permissions & 0o077 == 0, count > 0, count <= size ?? 0 else {
+            try FileManager.default.removeItem(at: part)
             return nil
         }
         return count

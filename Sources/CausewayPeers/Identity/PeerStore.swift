@@ -1,3 +1,4 @@
+internal import CausewaySystem
 internal import Foundation
 
 /// Local peers' keys in `$XDG_DATA_HOME/causeway/peers`, each in a file that only the user can read.
@@ -21,19 +22,16 @@ struct PeerStore {
 
     /// Returns the key with this number; `nil` if there is none.
     ///
-    /// - Throws: ``PeerFailure`` with `file` if the file is malformed, or if others may read or write it.
+    /// - Throws: ``PeerFailure`` with `file` if the file is malformed, if it cannot be read, or if others may read or
+    ///   write it.
     func key(_ id: UInt64) throws(PeerFailure) -> PeerKeyPair? {
         let path = path(id)
-        guard let contents = FileManager.default.contents(atPath: path) else {
-            guard !FileManager.default.fileExists(atPath: path) else {
-                throw PeerFailure(.file, "cannot read \(path)")
-            }
-            return nil
-        }
-        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-        let mode = (attributes?[.posixPermissions] as? NSNumber)?.intValue ?? 0o777
-        guard mode & 0o077 == 0 else {
+        guard let status = try FileStatus.of(path) else { return nil }
+        guard status.permissions & 0o077 == 0 else {
             throw PeerFailure(.file, "\(path) can be read by others: run chmod 600, or remove the file")
+        }
+        guard let contents = FileManager.default.contents(atPath: path) else {
+            throw PeerFailure(.file, "cannot read \(path)")
         }
         return try PeerKeyPair(pem: [UInt8](contents))
     }

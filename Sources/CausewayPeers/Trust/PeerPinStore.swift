@@ -1,4 +1,5 @@
 internal import CausewayPeerProtocols
+internal import CausewaySystem
 internal import Foundation
 
 /// The recorded peer keys for one service, in `$XDG_DATA_HOME/causeway/peers/pins`: a file for each peer, which only
@@ -60,40 +61,35 @@ public struct PeerPinStore: Sendable {
 
     /// The file names of complete entries, which have 16 digits. Files with other names are still being written.
     private func names() throws(PeerFailure) -> [String] {
-        let files = FileManager.default
         for folder in [root, "\(root)/pins", directory] {
-            guard let mode = mode(of: folder) else {
-                guard !files.fileExists(atPath: folder) else { throw PeerFailure(.file, "cannot read \(folder)") }
-                return []
-            }
-            guard mode & 0o022 == 0 else {
+            guard let status = try FileStatus.of(folder) else { return [] }
+            guard status.permissions & 0o022 == 0 else {
                 throw PeerFailure(.file, "\(folder) can be changed by others: run chmod 700 \(folder)")
             }
         }
-        do {
-            return try files.contentsOfDirectory(atPath: directory).filter { name in
-                name.utf8.count == 16
-                    && name.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
-            }
-        } catch {
-            throw PeerFailure(.file, "cannot read \(directory): \(error)")
+        return try allNames().filter { name in
+            name.utf8.count == 16
+                && name.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
         }
     }
 
-    private func mode(of path: String) -> Int? {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-        return (attributes?[.posixPermissions] as? NSNumber)?.intValue
+    /// The names of all files in the folder; none if there is no folder.
+    private func allNames() throws(PeerFailure) -> [String] {
+        do throws(SystemError) {
+            return try DirectoryStream.names(in: directory)
+        } catch {
+            if error.errno == Errno.noEntry { return [] }
+            throw PeerFailure(unreadable: directory, error)
+        }
     }
 
     private func entry(_ name: String) throws(PeerFailure) -> PinEntry? {
         let path = "\(directory)/\(name)"
-        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else { return nil }
-        let mode = (attributes[.posixPermissions] as? NSNumber)?.intValue ?? 0o777
-        let size = (attributes[.size] as? NSNumber)?.intValue ?? .max
-        guard attributes[.type] as? FileAttributeType == .typeRegular, size <= PinEntry.byteCount else {
+        guard let status = try FileStatus.of(path) else { return nil }
+        guard status.kind == .regular, status.byteCount <= PinEntry.byteCount else {
             throw PeerFailure(.file, "\(path) is no recorded key: remove it")
         }
-        guard mode & 0o077 == 0 else {
+        guard status.permissions & 0o077 == 0 else {
             throw PeerFailure(.file, "\(path) can be read by others: run chmod 600, or remove the file")
         }
         guard let contents = FileManager.default.contents(atPath: path) else {
@@ -130,13 +126,14 @@ public struct PeerPinStore: Sendable {
     }
 
     private func prepare() throws(PeerFailure) {
-        do {
-            for folder in [root, "\(root)/pins", directory] where mode(of: folder) == nil {
+        for folder in [root, "\(root)/pins", directory] {
+            guard try FileStatus.of(folder) == nil else { continue }
+            do {
                 try FileManager.default.createDirectory(
                     atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            } catch {
+                throw PeerFailure(.file, "cannot create \(folder): \(error)")
             }
-        } catch {
-            throw PeerFailure(.file, "cannot create \(directory): \(error)")
         }
     }
 
@@ -169,16 +166,16 @@ public struct PeerPinStore: Sendable {
     public func forget(_ peer: PeerIdentity) throws(PeerFailure) { try remove(peer.id) }
 
     /// Removes all of the service's peers, including those with malformed files.
+    ///
+    /// - Throws: ``PeerFailure`` with `file` if the store cannot be read, or if a file cannot be removed.
     public func forgetAll() throws(PeerFailure) {
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [] {
-            try remove("\(directory)/\(name)")
-        }
+        for name in try allNames() { try remove("\(directory)/\(name)") }
     }
 
     func remove(_ id: UInt64) throws(PeerFailure) { try remove(path(id)) }
 
     private func remove(_ path: String) throws(PeerFailure) {
-        guard FileManager.default.fileExists(atPath: path) else { return }
+        guard try FileStatus.of(path) != nil else { return }
         do {
             try FileManager.default.removeItem(atPath: path)
         } catch {

@@ -24,23 +24,20 @@ enum DirectoryEntries {
         guard unlink(path) == 0 || errno == ENOENT else { throw NWError(errno: errno) }
     }
 
+    /// Returns whether a file exists. A file that cannot be examined counts as existing, for example in a directory
+    /// that cannot be searched.
     static func exists(_ path: String) -> Bool {
         var information = stat()
-        return lstat(path, &information) == 0
+        return lstat(path, &information) == 0 || errno != ENOENT && errno != ENOTDIR
     }
 
     /// Returns the names in a directory that begin with `prefix`, unsorted.
     static func names(in directory: String, beginningWith prefix: String) throws(NWError) -> [String] {
-        guard let stream = opendir(directory) else { throw NWError(errno: errno) }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if let name, name.hasPrefix(prefix) { names.append(name) }
+        do throws(SystemError) {
+            return try DirectoryStream.names(in: directory).filter { $0.hasPrefix(prefix) }
+        } catch {
+            throw NWError(errno: error.errno)
         }
-        return names
     }
 
     /// Creates a directory under `/tmp` (or `TMPDIR`) that only this user can access, and returns its path.

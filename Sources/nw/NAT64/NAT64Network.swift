@@ -233,8 +233,7 @@ final class NAT64Network {
             for file in ["resolv.conf", "nsswitch.conf"] { try? DirectoryEntries.removeFile("\(settings)/\(file)") }
             try? DirectoryEntries.removeDirectory(settings)
         }
-        for file in (try? DirectoryEntries.names(in: folder, beginningWith: "")) ?? [] where file != "." && file != ".."
-        {
+        for file in (try? DirectoryEntries.names(in: folder, beginningWith: "")) ?? [] {
             try? DirectoryEntries.removeFile("\(folder)/\(file)")
         }
         try? DirectoryEntries.removeDirectory(folder)

@@ -148,19 +148,38 @@ enum LocalKeys {
     /// Checks that no other user can read the key files, and that this user can write their directory.
     ///
     /// - Throws: ``PeerFailure`` with code `file` and advice.
-    static func check() throws(PeerFailure) {
-        guard let directory = PeerPinStore.keyDirectory else { return }
-        let files = FileManager.default
-        let names = (try? files.contentsOfDirectory(atPath: directory)) ?? []
+    static func check(_ directory: String? = PeerPinStore.keyDirectory) throws(PeerFailure) {
+        guard let directory, let names = try names(in: directory) else { return }
         for name in names where name.hasSuffix(".pem") {
             let path = "\(directory)/\(name)"
-            let mode = (try? files.attributesOfItem(atPath: path))?[.posixPermissions] as? NSNumber
-            guard let mode, mode.intValue & 0o077 == 0 else {
+            // A file that is missing was removed after its name was read.
+            guard let permissions = try permissions(of: path) else { continue }
+            guard permissions & 0o077 == 0 else {
                 throw PeerFailure(.file, "\(path) can be read by others: run chmod 600 \(path)")
             }
         }
-        guard !files.fileExists(atPath: directory) || files.isWritableFile(atPath: directory) else {
+        guard FileManager.default.isWritableFile(atPath: directory) else {
             throw PeerFailure(.file, "\(directory) cannot be written: make this user its owner")
         }
+    }
+
+    /// Returns the names of the files in a directory; `nil` if there is no such directory.
+    private static func names(in directory: String) throws(PeerFailure) -> [String]? {
+        do throws(SystemError) {
+            return try DirectoryStream.names(in: directory)
+        } catch {
+            if error.errno == Errno.noEntry { return nil }
+            throw unreadable(directory, error)
+        }
+    }
+
+    /// Returns a file's permission bits; `nil` if there is no such file.
+    private static func permissions(of path: String) throws(PeerFailure) -> Int? {
+        do throws(SystemError) { return try FileStatus(path)?.permissions } catch { throw unreadable(path, error) }
+    }
+
+    private static func unreadable(_ path: String, _ error: SystemError) -> PeerFailure {
+        PeerFailure(
+            .file, "cannot read \(path): make this user its owner, with mode 700 for folders (\(error.message))")
     }
 }

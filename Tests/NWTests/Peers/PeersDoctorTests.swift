@@ -1,3 +1,4 @@
+import CausewayPeers
 import Foundation
 import Testing
 
@@ -26,6 +27,24 @@ struct PeersDoctorTests {
         #expect(ForeignServices.step(names: []) == nil)
         let step = try #require(ForeignServices.step(names: ["f", "b", "b", "a", "c", "d", "e"]))
         #expect(step.outcome == .note && step.what.hasSuffix(": a, b, c, d, e"))
+    }
+
+    @Test("Key files that cannot be listed are a fault with a remedy; a missing folder is none")
+    func keys() throws {
+        let root = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+        let manager = FileManager.default
+        try manager.createDirectory(atPath: root, withIntermediateDirectories: false)
+        defer { try? manager.removeItem(atPath: root) }
+        try LocalKeys.check("\(root)/none")
+        let key = "\(root)/a.pem"
+        try Data().write(to: URL(fileURLWithPath: key))
+        try manager.setAttributes([.posixPermissions: 0o600], ofItemAtPath: key)
+        try LocalKeys.check(root)
+        let unreadable = #expect(throws: PeerFailure.self) { try LocalKeys.check("\(key)/folder") }
+        #expect(unreadable?.message.hasPrefix("cannot read \(key)/folder: ") == true)
+        try manager.setAttributes([.posixPermissions: 0o644], ofItemAtPath: key)
+        let open = #expect(throws: PeerFailure.self) { try LocalKeys.check(root) }
+        #expect(open?.message.contains("chmod 600") == true)
     }
 
     @Test("A clock at the epoch is a fault with a remedy, the time of this test is none")
