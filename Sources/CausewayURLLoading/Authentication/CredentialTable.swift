@@ -68,10 +68,17 @@ extension CredentialTable {
 
     private static let kind = "causeway credentials 1"
 
-    /// Adds the saved credentials. In protection spaces with unsaved changes, the program's changes take precedence.
+    /// Adds the saved credentials. Credentials that the program has stored before take precedence.
     mutating func load(_ file: [URLProtectionSpace: Entry]) {
         guard !isLoaded else { return }
         isLoaded = true
+        for space in changes ?? [] {
+            guard let saved = file[space] else { continue }
+            var entry = entries[space] ?? Entry()
+            entry.credentials.merge(saved.credentials) { known, _ in known }
+            entry.defaultUser = entry.defaultUser ?? saved.defaultUser
+            entries[space] = entry
+        }
         adopt(file)
     }
 

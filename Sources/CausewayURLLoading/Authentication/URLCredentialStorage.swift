@@ -181,11 +181,14 @@ extension NSNotification.Name {
 
     // MARK: Saved credentials
 
-    /// Calls `body` with the credentials. Reads the saved credentials first, if this has not been done yet.
+    /// Calls `body` with the credentials. Reads the saved credentials first, if this has not been done yet. If they
+    /// cannot be read now, the next call tries again.
     private func withTable<Result: Sendable>(_ body: (inout CredentialTable) -> Result) -> Result {
         if let vault, !table.withLock({ $0.isLoaded }) {
-            let read = CredentialTable.decode(vault.read() ?? [])
-            table.withLock { $0.load(read) }
+            do throws(SystemError) {
+                let saved = CredentialTable.decode(try vault.read() ?? [])
+                table.withLock { $0.load(saved) }
+            } catch {}
         }
         return table.withLock { body(&$0) }
     }
@@ -193,12 +196,14 @@ extension NSNotification.Name {
     /// Adopts the credentials that other processes have saved. A removal that follows then also removes these adopted
     /// credentials.
     private func adoptFile() {
-        guard let read = vault?.read().map({ CredentialTable.decode($0) }) else { return }
-        withTable { $0.adopt(read) }
+        guard let vault, let saved = try? vault.read() else { return }
+        withTable { $0.adopt(CredentialTable.decode(saved)) }
     }
 
     /// Saves this process's changes, and adopts the credentials that other processes have saved.
     private func save() {
+        // Without the saved credentials, the changes would replace other credentials of the same protection spaces.
+        guard withTable({ $0.isLoaded }) else { return }
         let changes = withTable { $0.takeChanges() }
         guard let vault, !changes.isEmpty else { return }
         var merged: [URLProtectionSpace: CredentialTable.Entry] = [:]

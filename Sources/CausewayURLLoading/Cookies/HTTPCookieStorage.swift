@@ -217,11 +217,14 @@ public import Foundation
 
     // MARK: The file
 
-    /// Calls `body` with the cookies, after reading those in the file.
+    /// Calls `body` with the cookies, after reading those in the file. If the file cannot be read now, the next call
+    /// tries again.
     private func withJar<Result: Sendable>(_ body: (inout CookieJar) -> Result) -> Result {
         if let file, !jar.withLock({ $0.isLoaded }) {
-            let records = CookieRecord.decode(file.read() ?? [])
-            jar.withLock { $0.load(records, at: Self.now) }
+            do throws(SystemError) {
+                let records = CookieRecord.decode(try file.contents() ?? [])
+                jar.withLock { $0.load(records, at: Self.now) }
+            } catch {}
         }
         return jar.withLock { body(&$0) }
     }

@@ -29,9 +29,11 @@ struct CredentialVault: Sendable {
     let file: PrivateFile
     let place: Place
 
-    /// Returns the stored bytes; `nil` if there are none, or if they cannot be read now.
-    func read() -> [UInt8]? {
-        let stored = file.read()
+    /// Returns the stored bytes; `nil` if there are none, or if the Secret Service has them and is unavailable.
+    ///
+    /// - Throws: `SystemError` if the file cannot be read now.
+    func read() throws(SystemError) -> [UInt8]? {
+        let stored = try file.contents()
         let isMoved = stored == Self.moved
         guard case .service(let service) = place, case .secret(let secret?) = service.perform(.read) else {
             return isMoved ? nil : stored

@@ -11,12 +11,26 @@ struct PrivateFile: Sendable {
     let directory: String
     let name: String
 
-    /// Returns the file's content. Returns `nil` if the file is missing, unreadable or larger than
-    /// ``maximumByteCount``, or if another user could have changed it.
-    func read() -> [UInt8]? { PrivateDirectory(directory, isCreated: false).flatMap { content(in: $0) } }
+    /// Returns the file's content. Returns `nil` if the file is missing or larger than ``maximumByteCount``, or if
+    /// another user could have changed it.
+    ///
+    /// - Throws: `SystemError` if the file cannot be read now, or if its directory cannot be used.
+    func contents() throws(SystemError) -> [UInt8]? {
+        do throws(SystemError) {
+            return try content(in: PrivateDirectory(path: directory, isCreated: false))
+        } catch {
+            if error.errno == Errno.noEntry { return nil }
+            throw error
+        }
+    }
 
-    private func content(in directory: PrivateDirectory) -> [UInt8]? {
-        directory.read(name, limit: Self.maximumByteCount)?.content
+    /// Returns the file's content like ``contents()``; `nil` also if the file cannot be read now.
+    func read() -> [UInt8]? {
+        do throws(SystemError) { return try contents() } catch { return nil }
+    }
+
+    private func content(in directory: PrivateDirectory) throws(SystemError) -> [UInt8]? {
+        try directory.contents(of: name, limit: Self.maximumByteCount)?.content
     }
 
     /// Replaces the content. No other process can change it during the call.
@@ -27,11 +41,14 @@ struct PrivateFile: Sendable {
         guard let directory = PrivateDirectory(directory) else { return false }
         directory.removeAbandoned(directory.list() ?? [])
         let isWritten = directory.whileLocked(name + ".lock") { () -> Bool in
-            let old = content(in: directory)
-            // A file may exist although it cannot be read now, for example because no descriptor is free. Do not treat
-            // it as empty: the new content would then replace all its content.
-            if old == nil, let size = directory.size(of: name), size <= Self.maximumByteCount { return false }
-            return directory.replace(name, with: [change(old ?? [])], isSynchronized: true)
+            do throws(SystemError) {
+                let old = try content(in: directory) ?? []
+                return directory.replace(name, with: [change(old)], isSynchronized: true)
+            } catch {
+                // The file may exist although it cannot be read now, for example because no descriptor is free. It does
+                // not count as empty: the new content would then replace all its content.
+                return false
+            }
         }
         return isWritten ?? false
     }

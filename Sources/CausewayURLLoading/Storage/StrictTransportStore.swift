@@ -66,14 +66,17 @@ final class StrictTransportStore: Sendable {
 
     private func noteChange() { writer.withLock { $0 }?.noteChange() }
 
-    /// Calls `body` with the hosts, after reading those in the file.
+    /// Calls `body` with the hosts, after reading those in the file. If the file cannot be read now, the next call
+    /// tries again.
     private func withHosts<Result: Sendable>(_ body: (inout StrictTransportHosts) -> Result) -> Result {
         if let file, !state.withLock({ $0.isLoaded }) {
-            let read = StrictTransportRecord.decode(file.read() ?? [], at: Self.now)
-            state.withLock { state in
-                if !state.isLoaded { state.hosts.adopt(read, at: Self.now) }
-                state.isLoaded = true
-            }
+            do throws(SystemError) {
+                let read = StrictTransportRecord.decode(try file.contents() ?? [], at: Self.now)
+                state.withLock { state in
+                    if !state.isLoaded { state.hosts.adopt(read, at: Self.now) }
+                    state.isLoaded = true
+                }
+            } catch {}
         }
         return state.withLock { body(&$0.hosts) }
     }
