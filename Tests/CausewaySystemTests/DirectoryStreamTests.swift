@@ -95,6 +95,7 @@ struct DirectoryStreamTests {
             #expect(directory.replace("a", with: [[1]]))
             #expect(try directory.entries().map(\.name) == ["a"] && directory.contains("a") && !directory.contains("b"))
             #expect(try directory.entry("a")?.size == 1 && directory.entry("b") == nil)
+            #expect(!directory.lacks("a") && directory.lacks("b"))
             #expect(try directory.contents(of: "a", limit: 9)?.content == [1])
             #expect(try directory.contents(of: "b", limit: 9) == nil && directory.contents(of: "a", limit: 0) == nil)
             try spoil(directory.descriptor.rawValue)
@@ -103,6 +104,7 @@ struct DirectoryStreamTests {
             #expect(throws: SystemError(errno: ENOTDIR, call: "stat")) { try directory.contains("a") }
             #expect(throws: SystemError.self) { try directory.contents(of: "a", limit: 9) }
             #expect(directory.list() == nil && directory.size(of: "a") == nil && directory.read("a", limit: 9) == nil)
+            #expect(!directory.lacks("a") && !directory.lacks("b"))
         }
     }
 

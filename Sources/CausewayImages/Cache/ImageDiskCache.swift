@@ -56,7 +56,8 @@ public final class ImageDiskCache: Sendable {
             let name = Self.name(key)
             let isListed = state.withLock { $0.index.value(for: name, now: .seconds(now())) } != nil
             guard let file = directory.read(name, limit: maximumFile) else {
-                _ = state.withLock { $0.index.remove(name) }
+                // If the file still exists, it cannot be read now, and still counts for the limits.
+                if directory.lacks(name) { _ = state.withLock { $0.index.remove(name) } }
                 return nil
             }
             // A file that is not in the index comes from another process, which stored it after this process listed the

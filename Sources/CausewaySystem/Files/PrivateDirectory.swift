@@ -149,6 +149,11 @@ package final class PrivateDirectory: Sendable {
     /// - Throws: `SystemError` if the file may exist, but cannot be examined now.
     package func contains(_ name: String) throws(SystemError) -> Bool { try facts(of: name) != nil }
 
+    /// Returns whether ``entry(_:)`` finds no file. Returns `false` if the file cannot be examined now.
+    package func lacks(_ name: String) -> Bool {
+        do throws(SystemError) { return try entry(name) == nil } catch { return false }
+    }
+
     private func facts(of name: String) throws(SystemError) -> stat? {
         var facts = stat()
         guard fstatat(descriptor.rawValue, name, &facts, AT_SYMLINK_NOFOLLOW) != 0 else { return facts }

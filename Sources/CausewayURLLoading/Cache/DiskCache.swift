@@ -98,7 +98,7 @@ final class DiskCache: Sendable {
         guard let (file, changed) = directory.read(name, limit: limit) else {
             // If the file still exists, it stays in the index. The read can have failed for another reason, for example
             // because no descriptor is free.
-            if directory.size(of: name) == nil { state.withLock { state in state.index?.remove(hash, slot) } }
+            if directory.lacks(name) { state.withLock { state in state.index?.remove(hash, slot) } }
             return nil
         }
         let date = Date(timeIntervalSince1970: Double(changed) / 1e9)
