@@ -1,7 +1,8 @@
 internal import Foundation
 
-/// Requests with the usual methods. Each has two forms: a typed one, whose value is decoded from JSON, and one with a ``ResponseSerializer``. Both return the value; use
-/// ``HTTPClient/send(_:as:progress:)`` for the status and the header fields.
+/// Requests with the usual methods. Two forms return a value: a typed one, whose value is decoded from JSON, and one
+/// with a ``ResponseSerializer``. A third form, for calls that name no type, returns the response with its bytes.
+/// ``HTTPClient/send(_:as:progress:)`` returns a value together with the status and the header fields.
 extension HTTPClient {
     /// Gets a JSON value.
     ///
