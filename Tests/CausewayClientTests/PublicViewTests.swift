@@ -64,4 +64,31 @@ struct PublicViewTests {
         let bytes = try await client.get("users/1", as: .data)
         #expect(bytes == Data(#"{"name":"Ann"}"#.utf8))
     }
+
+    /// An interceptor as a program writes it, with types of URL loading.
+    private struct Signer: RequestInterceptor {
+        func adapt(_ request: URLRequest, attempt: Int) async throws -> URLRequest {
+            var request = request
+            request.setValue("\(attempt)", forHTTPHeaderField: "X-Attempt")
+            return request
+        }
+    }
+
+    @Test("Without another import, a program names the types of requests, sessions, forms and paths")
+    func names() async throws {
+        let server = ScriptedServer { _, _ in try answer("", status: 204, [:]) }
+        let client = try server.client { configuration in
+            let session: URLSessionConfiguration = .ephemeral
+            configuration.session = session
+            configuration.interceptors = [Signer()]
+        }
+        var form = MultipartForm()
+        form.append("Ann", name: "author")
+        let response = try await client.post("users", body: .multipart(form))
+        let http: HTTPURLResponse = response.http
+        #expect(http.statusCode == 204)
+        #expect(server.requests.first?.value(forHTTPHeaderField: "X-Attempt") == "1")
+        let reachability: (NWPath) -> Reachability = { Reachability($0) }
+        _ = reachability
+    }
 }

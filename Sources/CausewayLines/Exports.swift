@@ -1,0 +1,2 @@
+// Connections, endpoints, parameters and errors are types of Causeway.
+@_exported public import Causeway
