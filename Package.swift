@@ -8,20 +8,25 @@ import PackageDescription
     var staticCPlusPlus: [String] {
         var found = glob_t()
         defer { globfree(&found) }
-        let isThere = glob("/usr/lib/gcc/*/*/libstdc++.a", 0, nil, &found) == 0
-        return isThere ? ["-L", Context.packageDirectory + "/Linking"] : []
+        let status = glob("/usr/lib/gcc/*/*/libstdc++.a", 0, nil, &found)
+        return status == 0 ? ["-L", Context.packageDirectory + "/Linking"] : []
     }
     /// Packs the 100,000 relocations of the tool, which reduces their size by a factor of 20. Only newer C libraries support that.
     let packedRelocations =
         (__GLIBC__, __GLIBC_MINOR__) >= (2, 36) ? ["-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"] : []
+    /// Returns a developer's variable. It has an effect only in a clone, not in what the package manager checks out or unpacks for another package.
+    func developerVariable(_ name: String) -> String? {
+        let folders = Context.packageDirectory.split(separator: "/")
+        let isClone = folders.dropLast().last != "checkouts" && access(Context.packageDirectory + "/.git", F_OK) == 0
+        return isClone ? Context.environment[name] : nil
+    }
 #else
     let (staticCPlusPlus, packedRelocations): ([String], [String]) = ([], [])
+    func developerVariable(_ name: String) -> String? { nil }
 #endif
 
 /// The settings of every target: Swift 6 mode with the upcoming features that require explicit imports and existentials.
-let house: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
-]
+let house = ["ExistentialAny", "InternalImportsByDefault"].map { SwiftSetting.enableUpcomingFeature($0) }
 /// The settings of layers that make system calls.
 let system: [SwiftSetting] = house + [.enableExperimentalFeature("Lifetimes")]
 /// The settings of layers that parse untrusted bytes: every use of a pointer needs the word `unsafe`.
@@ -29,7 +34,7 @@ let pure: [SwiftSetting] = system + [.enableUpcomingFeature("MemberImportVisibil
 let swift5: [SwiftSetting] = [.swiftLanguageMode(.v5)]
 
 /// Links the release build of the command-line tool statically with Swift's libraries: the dynamic linker had to resolve 32,000 symbols,
-/// which was most of the run time of a short command. `CAUSEWAY_DYNAMIC=1` is for toolchains without static libraries.
+/// which was most of the run time of a short command. `CAUSEWAY_DEV_DYNAMIC=1` is for toolchains without static libraries.
 let toolLinking = LinkerSetting.unsafeFlags(
     [
         "-static-stdlib", "-use-ld=lld", "-lFoundationInternationalization", "-lFoundationEssentials",
@@ -55,11 +60,9 @@ typealias Rows = KeyValuePairs<String, [Target.Dependency]>
 /// Parsers and state machines, with the settings `pure`. They are several modules, because the compiler makes those at the same time that
 /// need nothing of each other.
 let pureLayers: Rows = [
-    "CausewayWire": ["CausewayTypes"],
-    "CausewayPackets": ["CausewayTypes", "CausewayWire"],
+    "CausewayWire": ["CausewayTypes"], "CausewayPackets": ["CausewayTypes", "CausewayWire"],
     "CausewayMarkup": ["CCausewayLinux"],  // XML, HTML, encodings and the values of feeds.
-    "CausewayImageFormats": [],
-    "CausewayProtocols": ["CausewayTypes", "CausewayWire", deque, heap],
+    "CausewayImageFormats": [], "CausewayProtocols": ["CausewayTypes", "CausewayWire", deque, heap],
     "CausewayBonjourProtocols": ["CausewayTypes", "CausewayWire", deque, heap],  // Multicast DNS, link-local addresses.
     // Multipeer sessions and distributed actors: codecs, links, invitations, rosters, queues, the mesh of one peer, calls.
     "CausewayPeerProtocols": ["CausewayTypes", "CausewayWire", deque],
@@ -102,10 +105,8 @@ let layers: Rows = [
     ],
     // The drop-ins. FoundationNetworking is also a module of the toolchain. A target that imports that name must depend on this one, directly
     // or not; otherwise the order of the build decides between the two modules.
-    "Network": ["Causeway", "FoundationNetworking"],
-    "FoundationNetworking": ["CausewayURLLoading"],
-    "Security": ["Causeway"],
-    "SystemConfiguration": ["Causeway", "CausewayStreams", "CausewaySystem"],
+    "Network": ["Causeway", "FoundationNetworking"], "FoundationNetworking": ["CausewayURLLoading"],
+    "Security": ["Causeway"], "SystemConfiguration": ["Causeway", "CausewayStreams", "CausewaySystem"],
     // On URL loading: observers for logs, metrics and traces, a client of one server, a queue of operations that survive restarts, a reader of
     // feeds, a loader of images. The loader depends on the decoder program so that it is built beside each program that loads images.
     "CausewayObservability": [
@@ -253,7 +254,7 @@ let package = Package(
                 "CausewayRuntime", "CausewaySystem", "CausewayTLS", "CausewayTypes", "CausewayURLLoading",
                 "CausewayWire", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: house,
-            linkerSettings: Context.environment["CAUSEWAY_DYNAMIC"] == nil ? [toolLinking] : []),
+            linkerSettings: developerVariable("CAUSEWAY_DEV_DYNAMIC") == nil ? [toolLinking] : []),
         .target(name: "CCausewayOpenSSLHeaders", path: "Tests/CCausewayOpenSSLHeaders"),
         // Programs as written for Apple's modules, in both language modes and without the settings above.
         .testTarget(name: "ProgramTests", dependencies: ["Network"]),
@@ -275,19 +276,18 @@ for (rows, settings) in [(pureLayers, pure), (systemLayers, system), (layers, ho
 package.targets += tests.map { Target.testTarget(name: $0, dependencies: $1, swiftSettings: house) }
 
 // `Scripts/make-overlay` builds one library of all that the module FoundationNetworking needs.
-if Context.environment["CAUSEWAY_OVERLAY"] != nil {
+if developerVariable("CAUSEWAY_DEV_OVERLAY") != nil {
     package.products.append(.library(name: "CausewayOverlay", type: .dynamic, targets: ["FoundationNetworking"]))
 }
 
-// `CAUSEWAY_STORMS=1` leaves only the storms in `LoopbackTests`, and what they need: sanitizers make compilation slow.
-if Context.environment["CAUSEWAY_STORMS"] != nil {
-    let http = ["ScriptedServer", "ScriptedRequest", "URLSessionSupport", "URLSessionTests"]
-    package.targets.first { $0.name == "LoopbackTests" }?.sources =
-        ["Loopback.swift", "Stress", "Support"] + http.map { "HTTP/\($0).swift" }
+// `CAUSEWAY_DEV_STORMS=1` leaves only the storms in `LoopbackTests`, and what they need: sanitizers make compilation slow.
+if developerVariable("CAUSEWAY_DEV_STORMS") != nil {
+    let http = ["ScriptedServer", "ScriptedRequest", "URLSessionSupport", "URLSessionTests"].map { "HTTP/\($0).swift" }
+    package.targets.first { $0.name == "LoopbackTests" }?.sources = ["Loopback.swift", "Stress", "Support"] + http
 }
 
-// `CAUSEWAY_TESTS=LoopbackTests` (or several, with commas) builds only these tests and what they need: sanitizer builds run one suite.
-if let wanted = Context.environment["CAUSEWAY_TESTS"] {
+// `CAUSEWAY_DEV_TESTS=LoopbackTests` (or several, with commas) builds only these tests and what they need: sanitizer builds run one suite.
+if let wanted = developerVariable("CAUSEWAY_DEV_TESTS") {
     var needed: Set<String> = []
     var reached = wanted.split(separator: ",").map(String.init)
     while let name = reached.popLast() {
