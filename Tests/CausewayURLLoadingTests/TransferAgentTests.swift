@@ -1,3 +1,4 @@
+import CausewaySystem
 import Foundation
 import Testing
 
@@ -16,21 +17,53 @@ struct TransferAgentTests {
         return path
     }
 
-    private func find(_ command: String?, _ folders: [String] = []) -> TransferAgent.Command {
-        var environment = ["PATH": folders.joined(separator: ":")]
-        environment[TransferAgent.variable] = command
-        return TransferAgent.find(in: environment)
+    private func find(_ command: String, _ folders: [String] = []) -> TransferAgent.Command {
+        TransferAgent.find(command, in: ["PATH": folders.joined(separator: ":")])
     }
 
-    private func reason(_ command: String?, _ folders: [String] = []) -> String {
+    private func reason(_ command: String, _ folders: [String] = []) -> String {
         guard case .missing(let reason) = find(command, folders) else { return "" }
         return reason
     }
 
-    @Test("The variable has an absolute path or a name; empty, and with a relative path, no process is started")
-    func variable() throws {
+    /// What the program has set, the value of the variable, and the command that a session starts.
+    static let choices: [(String?, String?, String?)] = [
+        (nil, nil, nil), ("", nil, nil), ("nw", nil, "nw"), ("/opt/nw", nil, "/opt/nw"), (nil, "/usr/nw", "/usr/nw"),
+        ("nw", "/usr/nw", "/usr/nw"), ("nw", "", nil), (nil, "", nil),
+    ]
+
+    @Test("A session starts only a command that the program or the variable names", arguments: choices)
+    func wanted(_ program: String?, _ variable: String?, _ command: String?) {
+        var environment = ["PATH": "/usr/bin"]
+        environment[TransferAgent.variable] = variable
+        #expect(TransferAgent.command(setBy: program, in: environment) == command)
+    }
+
+    @Test("A configuration names no command by default, and copies keep it")
+    func configuration() {
+        let configuration = URLSessionConfiguration.background(withIdentifier: "test")
+        #expect(configuration.backgroundTransferCommand == nil)
+        configuration.backgroundTransferCommand = "nw"
+        let copy = configuration.copy() as? URLSessionConfiguration
+        #expect(copy?.backgroundTransferCommand == "nw")
+    }
+
+    @Test("Only a session with a command uses the process", arguments: [nil, "/opt/nw"] as [String?])
+    func sessions(_ command: String?) throws {
+        var settings = SessionSettings()
+        settings.background.identifier = "test"
+        let store = try #require(TransferStore(directory.path + "/program/test"))
+        let session = try #require(BackgroundSession(store, settings, role: .owner, program: "program"))
+        session.useAgent(in: directory.path, setBy: command, environment: ["PATH": "/usr/bin"])
+        let agent = session.state.withLock { $0.agent }
+        #expect((agent.root == nil) == (command == nil))
+        #expect(agent.command == command ?? "")
+        session.close()
+    }
+
+    @Test("A command is an absolute path or a name in PATH, not a relative path")
+    func kinds() {
         #expect(find("/opt/nw") == .path("/opt/nw"))
-        #expect(reason("").contains("is empty"))
         #expect(reason("./nw").contains("./nw"))
         #expect(reason("other", ["/none"]).contains("other"))
     }
@@ -46,9 +79,8 @@ struct TransferAgentTests {
             try file("plain", "\(TransferAgent.variable)", permissions: 0o644),
             try file("right", padding + TransferAgent.variable + "\n"), try file("later", TransferAgent.variable),
         ]
-        #expect(find(nil, folders) == .path(directory.path + "/right/nw"))
         #expect(find("nw", folders) == .path(directory.path + "/right/nw"))
-        #expect(reason(nil, Array(folders.prefix(6))).contains("PATH"))
+        #expect(reason("nw", Array(folders.prefix(6))).contains("PATH"))
     }
 
     @Test("One process at a time has the right, until it releases it")

@@ -21,7 +21,9 @@ enum BackgroundPlace: Sendable {
             return
         }
         self.init(settings, directory: path)
-        if let session, let root = BackgroundDirectory.root() { session.useAgent(in: root) }
+        if let session, let root = BackgroundDirectory.root() {
+            session.useAgent(in: root, setBy: settings.background.transferCommand)
+        }
     }
 
     /// Opens a directory for a session of the program.

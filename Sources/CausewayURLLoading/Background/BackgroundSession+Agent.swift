@@ -8,6 +8,8 @@ extension BackgroundSession {
     struct Agent {
         /// The directory of all sessions; `nil` if no agent is used.
         var root: String?
+        /// The command: an absolute path, or a name to look up in `PATH`.
+        var command = ""
         /// Whether a timer checks that the agent runs.
         var isWatched = false
     }
@@ -15,22 +17,33 @@ extension BackgroundSession {
     /// The interval between checks in seconds. A check restarts an agent that was killed.
     private static let watchInterval = 30
 
-    /// Lets an agent process continue the tasks while the program is not running.
+    /// Lets an agent process continue the tasks while the program is not running, if the program or the user has named
+    /// its command.
     ///
-    /// - Parameter root: The directory of all sessions.
-    func useAgent(in root: String) { state.withLock { $0.agent.root = root } }
+    /// - Parameters:
+    ///   - root: The directory of all sessions.
+    ///   - program: The command that the program has set; `nil` for none.
+    func useAgent(
+        in root: String, setBy program: String?,
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) {
+        guard let command = TransferAgent.command(setBy: program, in: environment) else { return }
+        state.withLock { state in
+            state.agent.root = root
+            state.agent.command = command
+        }
+    }
 
     /// Starts the agent process, unless it already runs or no task is queued.
     func ensureAgent() {
-        let (root, beginsWatch) = state.withLock { state -> (String?, Bool) in
-            guard state.access == .active, !state.queue.isEmpty, state.record.isComplete, let root = state.agent.root
-            else { return (nil, false) }
-            defer { state.agent.isWatched = true }
-            return (root, !state.agent.isWatched)
+        let agent = state.withLock { state -> Agent? in
+            guard state.access == .active, !state.queue.isEmpty, state.record.isComplete else { return nil }
+            defer { state.agent.isWatched = state.agent.root != nil }
+            return state.agent
         }
-        guard let root else { return }
-        TransferAgent.shared.start(for: root)
-        guard beginsWatch else { return }
+        guard let agent, let root = agent.root else { return }
+        TransferAgent.shared.start(agent.command, for: root)
+        guard !agent.isWatched else { return }
         TransferAgent.shared.queue.call(after: .seconds(Self.watchInterval)) { [weak self] in
             guard let self else { return }
             state.withLock { $0.agent.isWatched = false }

@@ -57,6 +57,7 @@ struct SessionSettings {
         var sharedContainerIdentifier: String?
         var sendsLaunchEvents = true
         var usesExtendedIdleMode = false
+        var transferCommand: String?
     }
 
     var cachePolicy = NSURLRequest.CachePolicy.useProtocolCachePolicy

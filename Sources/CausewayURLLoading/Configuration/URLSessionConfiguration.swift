@@ -38,9 +38,9 @@ public import Foundation
     /// results of finished tasks, followed by
     /// ``URLSessionDelegate/urlSessionDidFinishEvents(forBackgroundURLSession:)``.
     ///
-    /// While the program is not running, the command `nw transfers` continues the tasks. A session with tasks starts
-    /// the command if it is in `PATH`, or if the variable `CAUSEWAY_TRANSFERS_COMMAND` contains its path. Otherwise it
-    /// writes a message to the system log.
+    /// While the program is not running, the command `nw transfers` can continue the tasks. A session with tasks starts
+    /// the command only if ``backgroundTransferCommand`` or the environment variable `CAUSEWAY_TRANSFERS_COMMAND` names
+    /// it.
     ///
     /// A task must have a delegate instead of a completion handler. If another session uses the identifier, tasks fail
     /// with `URLError.backgroundSessionInUseByAnotherProcess`.

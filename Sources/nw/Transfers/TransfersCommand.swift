@@ -13,8 +13,9 @@ struct TransfersCommand: Subcommand {
             Programs with a background URLSession keep their transfers in
             $XDG_STATE_HOME/causeway/sessions. 'run' goes on with them while the
             program is away. When the program comes back, it takes over at once.
-            Programs start 'run --until-idle' themselves if they find this command
-            in PATH, or its path in CAUSEWAY_TRANSFERS_COMMAND (empty: never).
+            A program starts 'run --until-idle' itself if it names this command in
+            its session's configuration, or if CAUSEWAY_TRANSFERS_COMMAND contains
+            its path (empty: never). 'get' starts the nw in PATH.
 
             Actions:
               list      show sessions and transfers (default)

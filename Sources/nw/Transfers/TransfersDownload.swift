@@ -24,8 +24,9 @@ struct TransfersDownload {
         }
         let (ends, feed) = AsyncStream<Void>.makeStream()
         let receiver = Receiver { feed.yield() }
-        let session = URLSession(
-            configuration: .background(withIdentifier: Self.identifier), delegate: receiver, delegateQueue: nil)
+        let configuration = URLSessionConfiguration.background(withIdentifier: Self.identifier)
+        configuration.backgroundTransferCommand = "nw"
+        let session = URLSession(configuration: configuration, delegate: receiver, delegateQueue: nil)
         switch session.transferObstacle {
         case .backgroundSessionInUseByAnotherProcess?:
             throw CommandFailure("another 'nw transfers get' is at work (-996); try again when it has ended")
