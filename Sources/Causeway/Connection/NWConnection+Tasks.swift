@@ -89,6 +89,8 @@ extension NWConnection {
     }
 
     /// Waits until at least one datagram has arrived, then receives all datagrams that have arrived.
+    ///
+    /// Cancellation: ends only this receive; no datagram is lost.
     nonisolated(nonsending)
         package func receiveBatch() async throws(NWError) -> DatagramBatch?
     {

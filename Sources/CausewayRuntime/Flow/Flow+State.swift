@@ -194,7 +194,7 @@ extension Flow.State {
         case .batch(let completion):
             let error = content.error
             add(.call { completion(nil, error) }, &deferred)
-        case .batchTask(let continuation):
+        case .batchTask(_, let continuation):
             deferred.resume(.batch(continuation, content.error.map { .failure($0) } ?? .success(nil)))
         }
     }
@@ -202,7 +202,7 @@ extension Flow.State {
     func answer(_ waiter: ReceiveWaiter, _ batch: DatagramBatch, _ deferred: inout DeferredActions) {
         switch waiter {
         case .batch(let completion): add(.call { completion(batch, nil) }, &deferred)
-        case .batchTask(let continuation): deferred.resume(.batch(continuation, .success(batch)))
+        case .batchTask(_, let continuation): deferred.resume(.batch(continuation, .success(batch)))
         case .callback, .channel, .stack, .task, .distantTask, .contentTask: break
         }
     }

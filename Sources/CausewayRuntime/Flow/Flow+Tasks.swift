@@ -131,13 +131,32 @@ extension Flow {
 
     /// Receives all datagrams that have arrived, like ``receiveBatch(_:)``. Returns `nil` when the flow has ended.
     ///
-    /// Cancellation: has no effect; the task waits until datagrams arrive or the flow ends.
+    /// Cancellation: the call ends with `ECANCELED`, and the datagrams stay for the next receive call. If the flow's
+    /// home task (see ``makeHome()``) waits in this call, only ``cancelHome()`` ends the call early.
     nonisolated(nonsending)
         package func receiveBatch() async throws(Failure) -> DatagramBatch?
     {
-        try await withUnsafeContinuation { continuation in
-            request(.batchTask(continuation)) { $0.demandMessage() }
-        }.get()
+        let result: Result<DatagramBatch?, Failure>
+        if isHome {
+            result = await withUnsafeContinuation { waiter in requestBatch(Self.homeID, waiter) }
+        } else {
+            let id = Self.taskID
+            result = await withTaskCancellationHandler {
+                await withUnsafeContinuation { waiter in requestBatch(id, waiter) }
+            } onCancel: {
+                cancelReceive(id)
+            }
+        }
+        return try result.get()
+    }
+
+    @inline(never)
+    private func requestBatch(_ id: UInt64, _ waiter: UnsafeContinuation<Result<DatagramBatch?, Failure>, Never>) {
+        guard !ThreadLocal.isTaskCancelled else {
+            return waiter.resume(returning: .failure(Failure(errno: Errno.cancelled)))
+        }
+        request(.batchTask(id, waiter)) { $0.demandMessage() }
+        if ThreadLocal.isTaskCancelled { cancelReceive(id) }
     }
 
     private func cancelReceive(_ id: UInt64) {

@@ -30,7 +30,7 @@ enum ReceiveWaiter: Sendable {
     /// A task that needs the complete result, for example a datagram's header fields.
     case contentTask(UInt64, UnsafeContinuation<ReceivedContent, Never>)
     case batch(BatchCompletion)
-    case batchTask(UnsafeContinuation<Result<DatagramBatch?, Failure>, Never>)
+    case batchTask(UInt64, UnsafeContinuation<Result<DatagramBatch?, Failure>, Never>)
 
     /// Whether any thread can complete the receive call. The program's closures, in contrast, must be called on the
     /// program's queue.

@@ -117,8 +117,10 @@ struct PendingReceives: Sendable {
         let found = waiters.removeFirst { waiter in
             position += 1
             switch waiter {
-            case .task(let number, _), .distantTask(let number, _), .contentTask(let number, _): return number == id
-            case .callback, .channel, .stack, .batch, .batchTask: return false
+            case .task(let number, _), .distantTask(let number, _), .contentTask(let number, _),
+                .batchTask(let number, _):
+                return number == id
+            case .callback, .channel, .stack, .batch: return false
             }
         }
         if found != nil { _ = queue.forgetDemand(at: position) }

@@ -92,6 +92,27 @@ extension Loopback {
             }
         }
 
+        @Test("A receive of a batch ends with the error that its task's cancellation causes, and loses no datagram")
+        func cancelledBatch() async throws {
+            try await Self.withAnswers([6]) { connection in
+                let before = Task {
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    return try await connection.receiveBatch().count
+                }
+                await #expect(throws: NWError.posix(.ECANCELED)) { try await before.value }
+                let batch = try await connection.receiveBatch()
+                #expect(Array(batch) == [.pattern(6, from: 0)])
+                let began = Mailbox<Void>()
+                let waiting = Task {
+                    began.put(())
+                    return try await connection.receiveBatch().count
+                }
+                _ = try await began.next()
+                waiting.cancel()
+                await #expect(throws: NWError.posix(.ECANCELED)) { try await waiting.value }
+            }
+        }
+
         @Test("A datagram that a host refuses is an error of the sequence")
         func refused() async throws {
             let socket = try Socket.open(.ipv4, .datagram)

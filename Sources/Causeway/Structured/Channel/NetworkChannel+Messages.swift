@@ -91,7 +91,7 @@ extension NetworkChannel where ApplicationProtocol == UDP {
     ///
     /// - Throws: `.posix(.EOPNOTSUPP)` if there are protocols above UDP, or the connection's error.
     ///
-    /// Cancellation: has no effect. A waiting call ends only when the connection ends.
+    /// Cancellation: throws `.posix(.ECANCELED)`; no datagram is lost.
     nonisolated(nonsending)
         public func receiveBatch() async throws -> DatagramBatch
     {
