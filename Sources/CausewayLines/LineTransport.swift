@@ -14,8 +14,9 @@ public import FoundationEssentials
 /// transport.close()
 /// ```
 ///
-/// Cancellation: cancelling a task does not end a waiting call. Call ``close()`` from any task to end it: `withTaskCancellationHandler {
-/// try await transport.next() } onCancel: { transport.close() }`.
+/// Cancellation: a waiting call throws `.posix(.ECANCELED)`. The transport stays usable, and no received line is lost. A
+/// line whose sending has begun is completed before the next line or the end; another line is not sent. Only
+/// ``open()`` also closes the transport. To end a call of another task, use ``close()``.
 public protocol LineTransport: Sendable {
     /// The peer's address and port, or its name, as text. A name chosen by the peer may contain any characters.
     var peer: String { get }
@@ -23,7 +24,7 @@ public protocol LineTransport: Sendable {
     ///
     /// - Throws: `NWError` if the peer cannot be reached.
     ///
-    /// Cancellation: see ``LineTransport``.
+    /// Cancellation: throws `.posix(.ECANCELED)` and closes the transport.
     func open() async throws
     /// Sends a line.
     ///
@@ -66,6 +67,11 @@ extension LineTransport {
     }
 }
 
+/// Throws the error of a cancelled task's call if the current task was cancelled.
+func checkTaskCancellation() throws(NWError) {
+    if Task.isCancelled { throw .posix(.ECANCELED) }
+}
+
 /// The API underneath a line transport. All kinds use the same format and interoperate with each other and with other programs.
 public enum LineTransportKind: String, CaseIterable, Sendable {
     /// `NWConnection` with ``LineFramer``.
@@ -85,7 +91,7 @@ public enum LineTransportKind: String, CaseIterable, Sendable {
     /// - Throws: `NWError`. With ``sockets``, all addresses of the host are tried. If none of them can be reached, the
     ///   error for the last address is thrown.
     ///
-    /// Cancellation: stops the name lookup of ``sockets``.
+    /// Cancellation: with ``sockets``, throws `.posix(.ECANCELED)`. The other kinds do not wait.
     public func connect(
         to host: String, port: NWEndpoint.Port, using parameters: NWParameters = .tcp
     ) async throws -> any LineTransport {
@@ -110,7 +116,7 @@ public enum LineTransportKind: String, CaseIterable, Sendable {
     ///   - isListening: Called once with the port in use.
     /// - Throws: `NWError` if the port cannot be used.
     ///
-    /// Cancellation: ends the wait with an error and closes the listener.
+    /// Cancellation: throws `.posix(.ECANCELED)` and closes the listener.
     public func accept(
         at host: String? = nil, port: NWEndpoint.Port, using parameters: NWParameters = .tcp,
         isListening: @escaping @Sendable (NWEndpoint.Port) -> Void = { _ in }

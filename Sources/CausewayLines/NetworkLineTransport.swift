@@ -35,7 +35,7 @@ public struct NetworkLineTransport: LineTransport {
     ///
     /// - Throws: `NWError` if the peer cannot be reached.
     ///
-    /// Cancellation: see ``LineTransport``.
+    /// Cancellation: throws `.posix(.ECANCELED)` and closes the transport.
     public func open() async throws { try await connection.open() }
 
     /// Sends a line.
@@ -61,21 +61,12 @@ public struct NetworkLineTransport: LineTransport {
     ///
     /// Cancellation: see ``LineTransport``.
     public func next() async throws -> Data? {
-        try await withCheckedThrowingContinuation { continuation in
-            connection.receiveMessage { content, context, _, error in
-                if let problem = LineFramer.problem(of: context) {
-                    continuation.resume(throwing: problem)
-                } else if let content {
-                    continuation.resume(returning: content)
-                } else if context?.isFinal == true {
-                    continuation.resume(returning: nil)
-                } else if let error {
-                    continuation.resume(throwing: error)
-                } else {
-                    continuation.resume(returning: Data())
-                }
-            }
-        }
+        let (content, context, error) = await connection.nextMessage()
+        if let problem = LineFramer.problem(of: context) { throw problem }
+        if let content { return content }
+        if context?.isFinal == true { return nil }
+        if let error { throw error }
+        return Data()
     }
 
     /// Cancels the connection.

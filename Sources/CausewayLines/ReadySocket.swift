@@ -5,6 +5,8 @@ internal import FoundationEssentials
 
 /// A non-blocking stream socket. Its calls suspend the task instead of blocking a thread. The socket is closed when the
 /// last reference to this object is released.
+///
+/// Cancellation: a waiting call throws `ECANCELED`, and has received and sent nothing.
 final class ReadySocket: Sendable {
     private let descriptor: Descriptor
     private static let queue = DispatchQueue(label: "causeway.lines.sockets", target: .global())
@@ -39,15 +41,10 @@ final class ReadySocket: Sendable {
             try Socket.bind(number, to: address)
             try Socket.listen(number, backlog: 1)
             announce(Socket.localAddress(number)?.port ?? 0)
-            return try await withTaskCancellationHandler {
-                while true {
-                    try Task.checkCancellation()
-                    var peer: SocketAddress?
-                    if let accepted = try Socket.accept(number, peer: &peer) { return (ReadySocket(accepted), peer) }
-                    try await listener.readable()
-                }
-            } onCancel: {
-                listener.shutDown()
+            while true {
+                var peer: SocketAddress?
+                if let accepted = try Socket.accept(number, peer: &peer) { return (ReadySocket(accepted), peer) }
+                try await listener.readable()
             }
         } catch let error as SystemError {
             throw NWError(errno: error.errno)
@@ -74,11 +71,11 @@ final class ReadySocket: Sendable {
         }
     }
 
-    func write(_ content: Data) async throws {
-        var rest = content[...]
-        while !rest.isEmpty {
-            switch rest.withUnsafeBytes({ Socket.send(descriptor.rawValue, $0) }) {
-            case .moved(let count): rest = rest.dropFirst(count)
+    /// Waits until the socket takes at least one byte. Returns the number of bytes that it has taken.
+    func write(_ content: Data) async throws -> Int {
+        while true {
+            switch content.withUnsafeBytes({ Socket.send(descriptor.rawValue, $0) }) {
+            case .moved(let count): return count
             case .wouldBlock: try await writable()
             case .failed(let code): throw NWError(errno: code)
             }
@@ -98,25 +95,50 @@ final class ReadySocket: Sendable {
 
     private func readable() async throws {
         try checkRoom()
-        await wait(for: DispatchSource.makeReadSource(fileDescriptor: descriptor.rawValue, queue: Self.queue))
+        try await wait(for: DispatchSource.makeReadSource(fileDescriptor: descriptor.rawValue, queue: Self.queue))
     }
 
     private func writable() async throws {
         try checkRoom()
-        await wait(for: DispatchSource.makeWriteSource(fileDescriptor: descriptor.rawValue, queue: Self.queue))
+        try await wait(for: DispatchSource.makeWriteSource(fileDescriptor: descriptor.rawValue, queue: Self.queue))
     }
 
     private func checkRoom() throws {
         do throws(SystemError) { try System.checkRoomForSource() } catch { throw NWError(errno: error.errno) }
     }
 
-    private func wait(for source: some DispatchSourceProtocol) async {
-        await withCheckedContinuation { continuation in
-            source.setEventHandler { source.cancel() }
-            // Resume the task only in the cancel handler. The task may release the socket and so close the descriptor,
-            // but Dispatch uses the descriptor until this handler runs.
-            source.setCancelHandler { continuation.resume() }
-            source.resume()
+    private func wait(for source: any DispatchSourceProtocol) async throws {
+        let wait = SourceWait(source)
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in wait.start(continuation) }
+        } onCancel: {
+            wait.cancel()
         }
+        try checkTaskCancellation()
+    }
+}
+
+/// A task's wait for the first event of a Dispatch source. Cancelling the source ends the wait.
+private final class SourceWait: Sendable {
+    private let source: Unchecked<any DispatchSourceProtocol>
+    private let isStarted = LockedValue(false)
+
+    init(_ source: any DispatchSourceProtocol) { self.source = Unchecked(source) }
+
+    func start(_ continuation: CheckedContinuation<Void, Never>) {
+        let source = source.value
+        source.setEventHandler { source.cancel() }
+        // Resume the task only in the cancel handler. The task may release the socket and so close the descriptor, but
+        // Dispatch uses the descriptor until this handler runs.
+        source.setCancelHandler { continuation.resume() }
+        source.resume()
+        isStarted.withLock { $0 = true }
+        // A cancellation that came before the start found a source without handlers, and left it alone.
+        if Task.isCancelled { source.cancel() }
+    }
+
+    /// Ends the wait if it has started. Called on any thread when the task is cancelled.
+    func cancel() {
+        if isStarted.withLock({ $0 }) { source.value.cancel() }
     }
 }

@@ -9,6 +9,7 @@ public final class SocketLineTransport: LineTransport {
     public let peer: String
     private let socket: ReadySocket
     private let decoder = LockedValue(LineDecoder())
+    private let output = LockedValue(LineOutput())
 
     init(_ socket: ReadySocket, peer: String) {
         self.socket = socket
@@ -35,15 +36,34 @@ public final class SocketLineTransport: LineTransport {
     /// Cancellation: see ``LineTransport``.
     public func send(_ line: Data) async throws {
         guard line.count <= LineFormat.limit else { throw LineProblem.tooLong }
-        try await socket.write(line + LineFormat.end)
+        output.withLock { $0.append(line + LineFormat.end) }
+        try await flush()
+    }
+
+    /// Sends all bytes that wait in ``output``.
+    private func flush() async throws {
+        do {
+            while true {
+                let rest = output.withLock { $0.rest }
+                guard !rest.isEmpty else { return }
+                let count = try await socket.write(rest)
+                output.withLock { $0.sent(count) }
+            }
+        } catch {
+            output.withLock { $0.cancel() }
+            throw error
+        }
     }
 
     /// Shuts down the socket's sending direction.
     ///
     /// - Throws: `NWError`.
     ///
-    /// Cancellation: has no effect; the call does not wait.
-    public func sendEnd() async throws { try socket.endWriting() }
+    /// Cancellation: see ``LineTransport``. The call waits only for the rest of a line whose sending was cancelled.
+    public func sendEnd() async throws {
+        try await flush()
+        try socket.endWriting()
+    }
 
     /// Receives the next line without its line end; `nil` after the peer has ended its sending direction.
     ///
@@ -51,6 +71,7 @@ public final class SocketLineTransport: LineTransport {
     ///
     /// Cancellation: see ``LineTransport``.
     public func next() async throws -> Data? {
+        try checkTaskCancellation()
         while true {
             if let line = try decoder.withLock({ decoder throws(LineProblem) in try decoder.next() }) { return line }
             let chunk = try await socket.read(atMost: 16_384)
@@ -82,6 +103,7 @@ extension SocketLineTransport {
             do {
                 return SocketLineTransport(try await .connected(to: address.with(port: port)), peer: label)
             } catch {
+                try checkTaskCancellation()
                 problem = error
             }
         }
@@ -105,7 +127,7 @@ extension SocketLineTransport {
 
     private static func addresses(of host: String, _ family: SocketAddress.Family?) async throws -> [SocketAddress] {
         let inquiry = await NameQuery.addresses(of: host, family: family)
-        try Task.checkCancellation()
+        try checkTaskCancellation()
         guard !inquiry.addresses.isEmpty else {
             throw inquiry.failure?.networkError ?? NWError(errno: Errno.addressNotAvailable)
         }

@@ -12,6 +12,7 @@ public final class StreamsLineTransport: LineTransport, StreamDelegate {
     private let inputSignal = StreamSignal()
     private let outputSignal = StreamSignal()
     private let decoder = LockedValue(LineDecoder())
+    private let unsent = LockedValue(LineOutput())
     private static let chunk = 16_384
 
     /// Creates a transport over an unopened stream pair from `CausewayStreams`. Other streams do not deliver their events on a queue.
@@ -38,7 +39,7 @@ public final class StreamsLineTransport: LineTransport, StreamDelegate {
     ///
     /// - Throws: The stream's error.
     ///
-    /// Cancellation: see ``LineTransport``.
+    /// Cancellation: throws `.posix(.ECANCELED)` and closes the transport.
     public func open() async throws {
         let queue = DispatchQueue(label: "causeway.lines.streams", target: .global())
         for stream in [input.value, output.value] as [Stream] {
@@ -46,7 +47,12 @@ public final class StreamsLineTransport: LineTransport, StreamDelegate {
             stream.schedule(on: queue)
             stream.open()
         }
-        while output.value.streamStatus == .opening { await outputSignal.wait() }
+        do {
+            while output.value.streamStatus == .opening { try await outputSignal.wait() }
+        } catch {
+            close()
+            throw error
+        }
         guard output.value.streamStatus == .open else {
             throw error(of: output.value)
         }
@@ -64,30 +70,48 @@ public final class StreamsLineTransport: LineTransport, StreamDelegate {
     /// Cancellation: see ``LineTransport``.
     public func send(_ line: Data) async throws {
         guard line.count <= LineFormat.limit else { throw LineProblem.tooLong }
-        var rest = line + LineFormat.end
-        while !rest.isEmpty {
-            guard output.value.hasSpaceAvailable else {
-                guard output.value.streamStatus == .open else { throw error(of: output.value) }
-                await outputSignal.wait()
-                continue
+        unsent.withLock { $0.append(line + LineFormat.end) }
+        try await flush()
+    }
+
+    /// Writes all bytes that wait in ``unsent``.
+    private func flush() async throws {
+        do {
+            while true {
+                let rest = unsent.withLock { $0.rest }
+                guard !rest.isEmpty else { return }
+                let count = try await write(rest)
+                unsent.withLock { $0.sent(count) }
             }
-            let count = rest.withUnsafeBytes { bytes in
-                bytes.withMemoryRebound(to: UInt8.self) { line in
-                    line.baseAddress.map { output.value.write($0, maxLength: line.count) } ?? 0
-                }
-            }
-            guard count > 0 else { throw error(of: output.value) }
-            rest = Data(rest.dropFirst(count))
+        } catch {
+            unsent.withLock { $0.cancel() }
+            throw error
         }
+    }
+
+    /// Waits until the stream takes at least one byte. Returns the number of bytes that it has taken.
+    private func write(_ content: Data) async throws -> Int {
+        while !output.value.hasSpaceAvailable {
+            guard output.value.streamStatus == .open else { throw error(of: output.value) }
+            try await outputSignal.wait()
+        }
+        let count = content.withUnsafeBytes { bytes in
+            bytes.withMemoryRebound(to: UInt8.self) { line in
+                line.baseAddress.map { output.value.write($0, maxLength: line.count) } ?? 0
+            }
+        }
+        guard count > 0 else { throw error(of: output.value) }
+        return count
     }
 
     /// Closes the output stream and waits until all lines have been sent.
     ///
-    /// Cancellation: see ``LineTransport``.
+    /// Cancellation: see ``LineTransport``. The stream is closed nevertheless when its lines have been sent.
     public func sendEnd() async throws {
-        await withCheckedContinuation { continuation in
-            output.value.close(whenSent: { continuation.resume() })
-        }
+        try await flush()
+        let ended = StreamSignal()
+        output.value.close(whenSent: { ended.tell() })
+        try await ended.wait()
     }
 
     /// Receives the next line without its line end; `nil` after the peer has ended its sending direction.
@@ -96,6 +120,7 @@ public final class StreamsLineTransport: LineTransport, StreamDelegate {
     ///
     /// Cancellation: see ``LineTransport``.
     public func next() async throws -> Data? {
+        try checkTaskCancellation()
         while true {
             if let line = try decoder.withLock({ decoder throws(LineProblem) in try decoder.next() }) { return line }
             if input.value.hasBytesAvailable {
@@ -108,7 +133,7 @@ public final class StreamsLineTransport: LineTransport, StreamDelegate {
                 try decoder.withLock { decoder throws(LineProblem) in try decoder.finish() }
                 return nil
             case .error, .closed: throw error(of: input.value)
-            case .notOpen, .opening, .open, .reading, .writing: await inputSignal.wait()
+            case .notOpen, .opening, .open, .reading, .writing: try await inputSignal.wait()
             }
         }
     }
@@ -128,13 +153,13 @@ public final class StreamsLineTransport: LineTransport, StreamDelegate {
     }
 
     private func error(of stream: Stream) -> any Error {
-        guard let error = stream.streamError as NSError? else { return CancellationError() }
+        guard let error = stream.streamError as NSError? else { return NWError.posix(.ECANCELED) }
         return error.userInfo[NSUnderlyingErrorKey] as? NWError ?? error
     }
 }
 
 /// Suspends one task until ``tell()`` reports that a stream has changed. If no task waits, the next ``wait()`` returns
-/// at once.
+/// at once. The task then looks at the stream, because ``wait()`` can also return without a change.
 private final class StreamSignal: Sendable {
     private struct State: Sendable {
         var isThere = false
@@ -151,14 +176,20 @@ private final class StreamSignal: Sendable {
         waiter?.resume()
     }
 
-    func wait() async {
-        await withCheckedContinuation { continuation in
-            let isThere = state.withLock { state in
-                defer { state.isThere = false }
-                if !state.isThere { state.waiter = continuation }
-                return state.isThere
+    /// Cancellation: throws `.posix(.ECANCELED)`.
+    func wait() async throws {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isThere = state.withLock { state in
+                    defer { state.isThere = false }
+                    if !state.isThere { state.waiter = continuation }
+                    return state.isThere
+                }
+                if isThere { continuation.resume() }
             }
-            if isThere { continuation.resume() }
+        } onCancel: {
+            tell()
         }
+        try checkTaskCancellation()
     }
 }

@@ -34,6 +34,21 @@ extension NWConnection {
         return received.isFinal ? nil : Data()
     }
 
+    /// Receives a message with its context, like ``receiveMessage(completion:)``.
+    ///
+    /// Cancellation: ends only this receive, with the error `ECANCELED`; no message is lost.
+    nonisolated(nonsending)
+        package func nextMessage() async -> (content: Data?, context: ContentContext?, error: NWError?)
+    {
+        let received =
+            if let channel = driver.channel {
+                await channel.receiveMessage()
+            } else {
+                await driver.flow.receiveMessage()
+            }
+        return (received.data, received.context, received.error?.networkError)
+    }
+
     /// Sends content. Suspends until the transport has accepted the content.
     nonisolated(nonsending)
         package func send(_ content: Data) async throws(NWError)
@@ -119,6 +134,8 @@ extension NWConnection {
     /// Starts the connection without a queue, and suspends until it is ready.
     ///
     /// - Throws: The error of the state `waiting` or `failed`, or `ECANCELED`. The connection is then cancelled.
+    ///
+    /// Cancellation: throws `ECANCELED`.
     nonisolated(nonsending)
         package func open() async throws(NWError)
     {
@@ -164,12 +181,16 @@ private final class Opening: Sendable {
     }
 
     func outcome() async -> Result<Void, NWError> {
-        await withCheckedContinuation { waiter in
-            let known = progress.withLock { progress in
-                if progress.outcome == nil { progress.waiter = waiter }
-                return progress.outcome
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { waiter in
+                let known = progress.withLock { progress in
+                    if progress.outcome == nil { progress.waiter = waiter }
+                    return progress.outcome
+                }
+                if let known { waiter.resume(returning: known) }
             }
-            if let known { waiter.resume(returning: known) }
+        } onCancel: {
+            decide(.failure(NWError(errno: Errno.cancelled)))
         }
     }
 }

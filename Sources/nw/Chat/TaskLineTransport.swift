@@ -5,6 +5,9 @@ import CausewayURLLoading
 import Foundation
 
 /// Transports lines over a `URLSession` stream task, which can connect to a peer but not listen.
+///
+/// Cancellation: has no effect on a waiting call, because a stream task cannot cancel a single read or write.
+/// ``close()`` ends the waiting calls.
 final class TaskLineTransport: NSObject, LineTransport, URLSessionStreamDelegate {
     /// How the server is authenticated.
     struct Security: Sendable {

@@ -88,6 +88,74 @@ extension Loopback {
         }
 
         @Test(
+            "A receive ends with ECANCELED when its task is cancelled, and the next one gets the line",
+            arguments: LineTransportKind.allCases)
+        func cancelledReceive(_ kind: LineTransportKind) async throws {
+            try await Self.with(kind, .sockets) { one, other in
+                let began = Mailbox<Void>()
+                let waiting = Task {
+                    began.put(())
+                    return try await one.next()
+                }
+                _ = try await began.next()
+                waiting.cancel()
+                await #expect(throws: NWError.posix(.ECANCELED)) { try await waiting.value }
+                try await other.send("hello")
+                #expect(try await one.nextText() == "hello")
+                // A task that was cancelled before receives nothing, although a line has arrived.
+                try await other.send("again")
+                let before = Task {
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    return try await one.next()
+                }
+                await #expect(throws: NWError.posix(.ECANCELED)) { try await before.value }
+                #expect(try await one.nextText() == "again")
+            }
+        }
+
+        @Test(
+            "A send ends with ECANCELED when its task is cancelled, and the peer gets whole lines",
+            arguments: LineTransportKind.allCases)
+        func cancelledSend(_ kind: LineTransportKind) async throws {
+            try await Self.with(kind, .sockets) { one, other in
+                let line = String(repeating: "x", count: LineFormat.limit)
+                let sent = Mailbox<Void>()
+                // Sends until the peer, which does not read yet, holds it up.
+                let sending = Task {
+                    while true {
+                        try await one.send(line)
+                        sent.put(())
+                    }
+                }
+                _ = try await sent.next()
+                sending.cancel()
+                await #expect(throws: NWError.posix(.ECANCELED)) { try await sending.value }
+                let last = Task { try await one.send("last") }
+                var count = 0
+                while let text = try await other.nextText(), text != "last" {
+                    #expect(text == line)
+                    count += 1
+                }
+                try await last.value
+                #expect((0...1).contains(count - sent.history.count))
+            }
+        }
+
+        @Test("A cancelled open ends with ECANCELED", arguments: [LineTransportKind.network, .streams])
+        func cancelledOpen(_ kind: LineTransportKind) async throws {
+            let listener = try RawSocket.listening(.tcp4)
+            let port = try #require(NWEndpoint.Port(rawValue: listener.port))
+            // The peer accepts the connection and never begins the TLS handshake.
+            let transport = try await kind.connect(to: "127.0.0.1", port: port, using: .tls)
+            let opening = Task { try await transport.open() }
+            let peer = try await listener.accept()
+            opening.cancel()
+            await #expect(throws: NWError.posix(.ECANCELED)) { try await opening.value }
+            peer.close()
+            listener.close()
+        }
+
+        @Test(
             "Connecting or opening without a listener fails with the system's error number",
             arguments: LineTransportKind.allCases)
         func refused(_ kind: LineTransportKind) async throws {
