@@ -113,8 +113,8 @@ package struct CookieStore: Sendable {
 
     /// Stores the program's own cookie, which may set any domain. Replaces a stored cookie with the same identity.
     ///
-    /// Ignores a nameless cookie whose value begins with a name prefix, from any source: requests send such a value like
-    /// a name, and servers trust names with prefixes.
+    /// Ignores a nameless cookie whose value begins with a name prefix, from any source: requests send such a value
+    /// like a name, and servers trust names with prefixes.
     @discardableResult
     package mutating func insert(_ cookie: Cookie, at now: Duration) -> CookieOutcome {
         guard !SetCookie(name: cookie.name, value: cookie.value).hidesPrefix else { return .ignored(.prefix) }
