@@ -2,19 +2,28 @@
 ///
 /// Removes elements, attributes and styles that are not known to be safe, and scripts with their content. Makes
 /// references absolute and removes those with unsafe schemes. The result has a normal form: names in lower case, values
-/// in quotation marks.
+/// in quotation marks, and end tags for all elements that need one.
+///
+/// Browsers read the same elements and attributes from the result that the cleaner has judged. Each "<" begins a tag
+/// that the cleaner wrote. Values are judged as decoded, and are escaped again. SVG and MathML contain no HTML.
 package struct HTMLCleaner {
-    /// The base URL for relative references.
-    private let base: String?
+    private typealias ForeignElement = (name: String, lowered: String)
+
+    /// The judgement of attributes.
+    private let rules: HTMLAttributeRules
+    private let maximumByteCount: Int
     private var output: [UInt8] = []
     /// The open element whose content is dropped.
     private var dropped: String?
-    /// The number of open SVG and MathML elements.
-    private var foreignDepth = 0
-    private let maximumByteCount: Int
+    private var elements = HTMLOpenElements()
+    /// The open SVG and MathML elements, outermost first.
+    private var foreign: [ForeignElement] = []
+
+    /// Maximum nesting depth. Deeper elements lose their tags.
+    private static let maximumDepth = 128
 
     private init(base: String?, maximumByteCount: Int) {
-        self.base = base.flatMap { $0.utf8.count > 2048 ? nil : $0 }
+        rules = HTMLAttributeRules(base: base)
         self.maximumByteCount = maximumByteCount
     }
 
@@ -31,6 +40,7 @@ package struct HTMLCleaner {
             budget -= token.cost
             cleaner.take(token)
         }
+        cleaner.closeAll()
         return String(decoding: XMLCharacters.trimmed(cleaner.output[...]), as: UTF8.self)
     }
 
@@ -54,121 +64,134 @@ package struct HTMLCleaner {
         }
     }
 
-    /// Appends text. Keeps references, and escapes each "&" that does not begin a reference.
+    // MARK: Start tags
+
+    private mutating func open(_ written: String, _ attributes: [HTMLAttribute], isEmpty: Bool) {
+        let name = XMLCharacters.lowercased(written)
+        let kind = HTMLRules.kind(name)
+        if kind.contains(.dropped) {
+            if !isEmpty { dropped = name }
+            return
+        }
+        if let innermost = foreign.last {
+            guard !HTMLRules.textElements.contains(innermost.name) else { return }
+            guard kind.contains(.endsForeign) else { return openForeign(written, attributes, isEmpty: isEmpty) }
+            closeForeign(to: 0)
+        }
+        guard !elements.isInSelect || mayOpenInSelect(name, kind) else { return }
+        guard !elements.isInTable || !kind.isDisjoint(with: [.void, .table, .tableParts]) else { return }
+        if HTMLRules.namespaces[name] != nil { return openForeign(name, attributes, isEmpty: isEmpty) }
+        guard kind.contains(.known) else { return }
+        openHTML(name, kind, attributes, isEmpty: isEmpty)
+    }
+
+    /// Returns whether a start tag in a `select` opens an element. Browsers ignore most tags there. The start tags of
+    /// other controls end the `select`.
+    private mutating func mayOpenInSelect(_ name: String, _ kind: HTMLRules.Kind) -> Bool {
+        guard ["input", "keygen", "textarea", "select"].contains(name) else {
+            return !kind.isDisjoint(with: [.option, .optionGroup])
+        }
+        close("select")
+        return name != "select"
+    }
+
+    private mutating func openHTML(
+        _ name: String, _ kind: HTMLRules.Kind, _ attributes: [HTMLAttribute], isEmpty: Bool
+    ) {
+        let isVoid = kind.contains(.void)
+        if !isVoid {
+            guard elements.prepare(for: kind), elements.count < Self.maximumDepth else { return }
+        }
+        appendStart(of: name, rules.safe(attributes, of: name), isVoid: isVoid)
+        guard !isVoid else { return }
+        if isEmpty { appendEnd(of: name) } else { elements.open(name, kind) }
+    }
+
+    /// Opens an element of SVG or MathML.
+    private mutating func openForeign(_ name: String, _ attributes: [HTMLAttribute], isEmpty: Bool) {
+        let root = foreign.first?.name ?? name
+        let permitted = root == "svg" ? HTMLRules.svgElements : HTMLRules.mathElements
+        guard permitted.contains(name), elements.count + foreign.count < Self.maximumDepth else { return }
+        appendStart(of: name, rules.safeForeign(attributes, of: name, isRoot: foreign.isEmpty), isVoid: false)
+        if isEmpty {
+            appendEnd(of: name)
+        } else {
+            foreign.append((name: name, lowered: XMLCharacters.lowercased(name)))
+        }
+    }
+
+    // MARK: End tags
+
+    private mutating func close(_ written: String) {
+        let name = XMLCharacters.lowercased(written)
+        if let index = foreign.lastIndex(where: { $0.lowered == name }) { return closeForeign(to: index) }
+        let kind = HTMLRules.kind(name)
+        guard kind.contains(.known), !kind.contains(.void), elements.close(name, kind) else { return }
+        closeForeign(to: 0)
+        appendEnd(of: name)
+    }
+
+    /// Closes the innermost SVG and MathML elements until `count` of them are open.
+    private mutating func closeForeign(to count: Int) {
+        while foreign.count > count, let element = foreign.popLast() { appendEnd(of: element.name) }
+    }
+
+    private mutating func closeAll() {
+        closeForeign(to: 0)
+        for name in elements.unended { appendEnd(of: name) }
+    }
+
+    // MARK: Output
+
+    /// Appends text. Keeps references, and escapes "<" and each "&" that does not begin a reference. Drops NUL, as
+    /// browsers do.
     private mutating func append(text bytes: ArraySlice<UInt8>) {
         var index = bytes.startIndex
         while index < bytes.endIndex {
             let byte = bytes[index]
-            output.append(byte)
             index += 1
-            guard byte == 0x26 else { continue }
-            let name = bytes[index...].prefix(32).prefix { XMLCharacters.isName($0) || $0 == 0x23 }
-            if name.isEmpty || name.endIndex >= bytes.endIndex || bytes[name.endIndex] != 0x3B {
-                output += HTMLText.ampersand.dropFirst()
-            } else if name.starts(with: [0x23, 0x58]) {
-                output += [0x23, 0x78]
-                index += 2
+            switch byte {
+            case 0: break
+            case 0x3C: output += HTMLText.lessThan
+            case 0x26: index = appendReference(bytes, at: index)
+            default: output.append(byte)
             }
         }
     }
 
-    private mutating func open(_ written: String, _ attributes: [HTMLAttribute], isEmpty: Bool) {
-        let lowered = XMLCharacters.lowercased(written)
-        let name = foreignDepth > 0 ? written : lowered
-        let kind = HTMLRules.kind(name)
-        if kind.contains(.dropped) || (foreignDepth > 0 && HTMLRules.kind(lowered).contains(.dropped)) {
-            if !isEmpty { dropped = lowered }
-            return
+    /// Appends "&", and "x" instead of "X" in a numeric reference. Returns the index after the bytes appended.
+    private mutating func appendReference(_ bytes: ArraySlice<UInt8>, at index: Int) -> Int {
+        let name = bytes[index...].prefix(32).prefix { XMLCharacters.isName($0) || $0 == 0x23 }
+        if name.isEmpty || name.endIndex >= bytes.endIndex || bytes[name.endIndex] != 0x3B {
+            output += HTMLText.ampersand
+            return index
         }
-        let isForeign = foreignDepth > 0 || name == "svg" || name == "math"
-        guard kind.contains(.known) || (isForeign && HTMLRules.foreignElements.contains(name)) else { return }
-        let isVoid = kind.contains(.void)
-        if isForeign, !isEmpty, !isVoid { foreignDepth += 1 }
-        output.append(0x3C)
-        output += name.utf8
-        if isForeign || !attributes.isEmpty { append(safe(attributes, of: name, isForeign: isForeign)) }
-        if isVoid { output += Self.voidEnd } else { output.append(0x3E) }
-        if isEmpty, !isVoid { appendEnd(of: name) }
+        output.append(0x26)
+        guard name.starts(with: [0x23, 0x58]) else { return index }
+        output += [0x23, 0x78]
+        return index + 2
     }
 
-    private static let voidEnd = Array(" />".utf8)
-
-    private mutating func append(_ attributes: [HTMLAttribute]) {
+    private mutating func appendStart(of name: String, _ attributes: [HTMLAttribute], isVoid: Bool) {
+        output.append(0x3C)
+        output += name.utf8
         for attribute in attributes {
             output.append(0x20)
             output += attribute.name.utf8
             output.append(0x3D)
             output.append(0x22)
-            Self.append(attribute.value, to: &output)
+            HTMLText.escaped(Array(attribute.value.utf8), into: &output, isValue: true)
             output.append(0x22)
         }
+        if isVoid { output += Self.voidEnd } else { output.append(0x3E) }
     }
+
+    private static let voidEnd = Array(" />".utf8)
 
     private mutating func appendEnd(of name: String) {
         output.append(0x3C)
         output.append(0x2F)
         output += name.utf8
         output.append(0x3E)
-    }
-
-    private mutating func close(_ written: String) {
-        let name = foreignDepth > 0 ? written : XMLCharacters.lowercased(written)
-        let kind = HTMLRules.kind(name)
-        guard kind.contains(.known) || (foreignDepth > 0 && HTMLRules.foreignElements.contains(name)),
-            !kind.contains(.void)
-        else { return }
-        foreignDepth = max(0, foreignDepth - 1)
-        appendEnd(of: name)
-    }
-
-    private func safe(_ attributes: [HTMLAttribute], of element: String, isForeign: Bool) -> [HTMLAttribute] {
-        var result: [HTMLAttribute] = []
-        for attribute in attributes {
-            let name = isForeign ? attribute.name : XMLCharacters.lowercased(attribute.name)
-            if name == "style" {
-                let style = HTMLStyle.clean(attribute.value)
-                if !style.isEmpty { result.append(HTMLAttribute(name: name, value: style)) }
-                continue
-            }
-            guard HTMLRules.attributes.contains(name) || (isForeign && HTMLRules.foreignAttributes.contains(name))
-            else { continue }
-            // Remove the attribute name of an animation unless every value of that attribute is permitted. An animation
-            // could otherwise set a link to a script.
-            guard name != "attributeName" || HTMLRules.mayAnimate(attribute.value) else { continue }
-            result.append(HTMLAttribute(name: name, value: value(attribute.value, of: name, in: element)))
-        }
-        if element == "svg", !result.contains(where: { $0.name == "xmlns" }) {
-            result.append(HTMLAttribute(name: "xmlns", value: "http://www.w3.org/2000/svg"))
-        }
-        if result.contains(where: { $0.name.hasPrefix("xlink:") }),
-            !result.contains(where: { $0.name == "xmlns:xlink" })
-        {
-            result.append(HTMLAttribute(name: "xmlns:xlink", value: "http://www.w3.org/1999/xlink"))
-        }
-        return result.sorted { $0.name < $1.name }
-    }
-
-    private func value(_ value: String, of name: String, in element: String) -> String {
-        guard HTMLRules.references.contains(name) else { return value }
-        let trimmed = XMLCharacters.trimmed(value)
-        let decoded = HTMLText.decoded(trimmed)
-        guard Reference.isSafe(decoded) else { return "" }
-        guard HTMLRules.resolved.contains(element + " " + name) else { return trimmed }
-        // Decode the URL only if it contains a numeric character reference. Otherwise keep "&amp;" as written: the
-        // result is an attribute value, in which "&" needs this escape.
-        return Reference.resolve(trimmed.contains("&#") ? decoded : trimmed, base: base)
-    }
-
-    /// Appends an attribute value. Escapes quotation marks, "<" and ">". Keeps character references such as "&amp;"
-    /// unchanged.
-    private static func append(_ value: String, to output: inout [UInt8]) {
-        for byte in value.utf8 {
-            switch byte {
-            case 0x22: output += HTMLText.quotationMark
-            case 0x3C: output += HTMLText.lessThan
-            case 0x3E: output += HTMLText.greaterThan
-            default: output.append(byte)
-            }
-        }
     }
 }

@@ -3,29 +3,32 @@
 /// All other names are removed: new browser elements and attributes count as unsafe until their effect is known.
 enum HTMLRules {
     /// Permitted elements.
-    private static let elements = set(
+    static let elements = set(
         """
         a abbr acronym address area article aside audio b big blockquote br button canvas caption center cite code col colgroup \
         command datagrid datalist dd del details dfn dialog dir div dl dt em event-source fieldset figcaption figure font \
         footer form h1 h2 h3 h4 h5 h6 header hr i img input ins kbd keygen label legend li m main map mark menu meter multicol \
-        nav nextid noscript ol optgroup option output p pre progress q s samp section select small sound source spacer span \
+        nav nextid ol optgroup option output p pre progress q s samp section select small sound source spacer span \
         strike strong sub summary sup table tbody td textarea tfoot th thead time tr tt u ul var video
         """)
 
     /// Elements without content and end tag.
-    private static let voidElements = set(
+    static let voidElements = set(
         """
         area base basefont br col command embed frame hr img input isindex keygen link meta param source track wbr
         """)
 
     /// Elements to remove with their content.
-    private static let droppedElements = set(
+    static let droppedElements = set(
         """
         script applet style
         """)
 
+    /// Elements whose tags are removed. Browsers that run scripts read the content of `noscript` as text.
+    static let unwrappedElements = set("noscript")
+
     /// Elements that do not separate words.
-    private static let inlineElements = set(
+    static let inlineElements = set(
         """
         a abbr acronym b big cite code del dfn em font i ins kbd mark q s samp small span strike strong sub sup tt u var
         """)
@@ -64,16 +67,31 @@ enum HTMLRules {
         "q cite", "script src", "source src", "video poster", "video src",
     ]
 
-    /// Permitted SVG and MathML elements.
-    static let foreignElements = set(
+    /// Permitted SVG elements.
+    static let svgElements = set(
         """
         a animate animateColor animateMotion animateTransform circle defs desc ellipse font-face font-face-name font-face-src g \
         glyph hkern line linearGradient marker metadata missing-glyph mpath path polygon polyline radialGradient rect set stop \
-        svg switch text title tspan use annotation annotation-xml maction maligngroup malignmark math menclose merror mfenced \
-        mfrac mglyph mi mlabeledtr mlongdiv mmultiscripts mn mo mover mpadded mphantom mprescripts mroot mrow ms mscarries \
-        mscarry msgroup msline mspace msqrt msrow mstack mstyle msub msubsup msup mtable mtd mtext mtr munder munderover none \
-        semantics
+        svg switch text title tspan use
         """)
+
+    /// Permitted MathML elements. `mglyph` and `malignmark` are not permitted: they are the only elements that belong
+    /// to MathML inside of ``textElements``.
+    static let mathElements = set(
+        """
+        annotation annotation-xml maction maligngroup math menclose merror mfenced mfrac mi mlabeledtr mlongdiv mmultiscripts mn \
+        mo mover mpadded mphantom mprescripts mroot mrow ms mscarries mscarry msgroup msline mspace msqrt msrow mstack mstyle \
+        msub msubsup msup mtable mtd mtext mtr munder munderover none semantics
+        """)
+
+    /// SVG and MathML elements in which browsers read HTML. Only their text is kept.
+    static let textElements = set("title desc mi mo mn ms mtext")
+
+    /// The namespaces of SVG and MathML.
+    static let namespaces = ["svg": "http://www.w3.org/2000/svg", "math": "http://www.w3.org/1998/Math/MathML"]
+
+    /// The namespace of XLink.
+    static let linkNamespace = "http://www.w3.org/1999/xlink"
 
     /// Permitted SVG and MathML attributes.
     static let foreignAttributes = set(
@@ -118,27 +136,5 @@ enum HTMLRules {
         underline white yellow
         """)
 
-    /// All categories of an element, in one value, so that one table lookup per tag finds them.
-    struct Kind: OptionSet, Sendable {
-        let rawValue: UInt8
-
-        static let known = Kind(rawValue: 1)
-        static let void = Kind(rawValue: 2)
-        static let dropped = Kind(rawValue: 4)
-        static let inline = Kind(rawValue: 8)
-    }
-
-    /// Returns an element's categories by name.
-    static func kind(_ name: String) -> Kind { kinds[name] ?? [] }
-
-    private static let kinds: [String: Kind] = {
-        var kinds: [String: Kind] = [:]
-        let sets: [(Set<String>, Kind)] = [
-            (elements, .known), (voidElements, .void), (droppedElements, .dropped), (inlineElements, .inline),
-        ]
-        for (names, kind) in sets { for name in names { kinds[name, default: []].insert(kind) } }
-        return kinds
-    }()
-
-    private static func set(_ names: String) -> Set<String> { Set(names.split(separator: " ").map(String.init)) }
+    static func set(_ names: String) -> Set<String> { Set(names.split(separator: " ").map(String.init)) }
 }

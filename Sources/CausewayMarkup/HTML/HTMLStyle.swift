@@ -2,10 +2,12 @@
 /// page.
 enum HTMLStyle {
     /// Returns the safe declarations, as "name: value;" with single spaces between them.
+    ///
+    /// - Parameter style: The attribute's value, with references decoded.
     static func clean(_ style: String) -> String {
         var kept: [String] = []
         // Work on bytes, because processing characters takes many times as long.
-        for declaration in withoutURLs(Array(HTMLText.decoded(style).utf8)).split(separator: 0x3B) {
+        for declaration in withoutURLs(Array(style.utf8)).split(separator: 0x3B) {
             guard let colon = declaration.firstIndex(of: 0x3A) else {
                 if XMLCharacters.trimmed(declaration).isEmpty { continue }
                 return ""
@@ -27,12 +29,12 @@ enum HTMLStyle {
         var result: [UInt8] = []
         var index = 0
         while index < style.count {
-            if style[index] == 0x28, result.suffix(3).elementsEqual(function),
+            if style[index] == 0x28, endsWithFunction(result),
                 let end = style[index...].firstIndex(of: 0x29)
             {
                 result.removeLast(3)
                 index = end
-            } else if style[index] == 0x28, result.suffix(3).elementsEqual(function) {
+            } else if style[index] == 0x28, endsWithFunction(result) {
                 // The rest of the style has no closing parenthesis, so there is no complete "url(...)" to remove.
                 return result + style[index...]
             } else {
@@ -45,6 +47,11 @@ enum HTMLStyle {
 
     /// The bytes of "url".
     private static let function: [UInt8] = [0x75, 0x72, 0x6C]
+
+    /// Returns whether a style ends with "url", ignoring case.
+    private static func endsWithFunction(_ style: [UInt8]) -> Bool {
+        style.suffix(3).elementsEqual(function) { $0 | 0x20 == $1 }
+    }
 
     /// Returns whether a value has only letters, digits and simple punctuation: no escapes, and no functions except
     /// those for colours.

@@ -1,40 +1,17 @@
 /// Converts HTML to plain text, and detects HTML in text.
 package enum HTMLText {
-    /// Replaces all references in a text by their characters.
-    package static func decoded(_ text: String) -> String {
-        guard text.utf8.contains(0x26) else { return text }
-        let bytes = Array(text.utf8)
-        var result: [UInt8] = []
-        var index = 0
-        while index < bytes.count {
-            let byte = bytes[index]
-            index += 1
-            guard byte == 0x26, let end = bytes[index...].prefix(12).firstIndex(of: 0x3B),
-                let scalar = scalar(bytes[index..<end])
-            else {
-                result.append(byte)
-                continue
-            }
-            XMLCharacters.append(scalar, to: &result)
-            index = end + 1
-        }
-        return String(decoding: result, as: UTF8.self)
-    }
-
-    private static func scalar(_ reference: ArraySlice<UInt8>) -> Unicode.Scalar? {
-        guard reference.first == 0x23 else { return HTMLEntities.scalar(String(decoding: reference, as: UTF8.self)) }
-        return XMLEntities.scalar(reference.dropFirst())
-    }
-
     /// Returns a fragment's text without tags, with white space reduced to single spaces.
     package static func plain(_ html: String) -> String {
         var tokens = HTMLTokens(Array(html.utf8))
-        var text: [UInt8] = []
+        var text = ""
         var dropped: String?
         while let token = tokens.next() {
             switch token {
-            case .text(let bytes): if dropped == nil { text += bytes }
-            case .lessThan: if dropped == nil { text.append(0x3C) }
+            case .text(let bytes):
+                // A reference never begins in one text and ends in another one.
+                let written = String(decoding: bytes, as: UTF8.self)
+                if dropped == nil { text += HTMLReferences.decoded(written, isAttribute: false) }
+            case .lessThan: if dropped == nil { text += "<" }
             case .comment: break
             case .start(let written, _, let isEmpty):
                 let name = XMLCharacters.lowercased(written)
@@ -42,7 +19,7 @@ package enum HTMLText {
                 if kind.contains(.dropped) {
                     if dropped == nil, !isEmpty { dropped = name }
                 } else if !kind.contains(.inline) {
-                    text.append(0x20)
+                    text += " "
                 }
             case .end(let written):
                 let name = XMLCharacters.lowercased(written)
@@ -50,12 +27,11 @@ package enum HTMLText {
                 if kind.contains(.dropped) {
                     if name == dropped { dropped = nil }
                 } else if !kind.contains(.inline) {
-                    text.append(0x20)
+                    text += " "
                 }
             }
         }
-        let words = decoded(String(decoding: text, as: UTF8.self)).split(whereSeparator: \.isWhitespace)
-        return words.joined(separator: " ")
+        return text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 
     /// Returns whether a text that may be plain or HTML is HTML: it has an end tag, an empty-element tag or a character
@@ -93,7 +69,7 @@ package enum HTMLText {
     }
 
     private static func isKnown(_ name: String) -> Bool {
-        !HTMLRules.kind(XMLCharacters.lowercased(name)).isDisjoint(with: [.known, .dropped])
+        !HTMLRules.kind(XMLCharacters.lowercased(name)).isDisjoint(with: [.known, .dropped, .unwrapped])
     }
 
     /// Returns whether a text has character references; `nil` if one of them is unknown.
@@ -105,7 +81,10 @@ package enum HTMLText {
             guard let end = bytes[index...].prefix(12).firstIndex(of: 0x3B) else { continue }
             let name = bytes[index..<end]
             guard name.allSatisfy({ XMLCharacters.isName($0) || $0 == 0x23 }), !name.isEmpty else { continue }
-            guard scalar(name) != nil else { return nil }
+            let isNumber = name.first == 0x23
+            guard isNumber ? XMLEntities.scalar(name.dropFirst()) != nil : HTMLReferences.isName(name) else {
+                return nil
+            }
             found = true
         }
         return found
@@ -115,8 +94,10 @@ package enum HTMLText {
     static let lessThan = Array("&lt;".utf8)
     static let greaterThan = Array("&gt;".utf8)
     static let quotationMark = Array("&quot;".utf8)
+    static let carriageReturn = Array("&#13;".utf8)
 
-    /// Escapes a text as XML content.
+    /// Escapes a text as XML content. In an attribute's value, a carriage return is a reference, because parsers read
+    /// others as line breaks.
     package static func escaped(_ bytes: [UInt8], into output: inout [UInt8], isValue: Bool = false) {
         for byte in bytes {
             switch byte {
@@ -124,6 +105,7 @@ package enum HTMLText {
             case 0x3C: output += lessThan
             case 0x3E: output += greaterThan
             case 0x22 where isValue: output += quotationMark
+            case 0x0D where isValue: output += carriageReturn
             default: output.append(byte)
             }
         }

@@ -17,15 +17,20 @@ package enum HTMLToken: Equatable, Sendable {
     /// several times, because the value's bytes are read again after the tokenizer, for example to sanitize the value.
     package var cost: Int {
         switch self {
-        case .text(let bytes): bytes.reduce(0) { $1 == 0x26 ? $0 + 1 : $0 }
+        case .text(let bytes): bytes.count { $0 == 0x26 }
         case .lessThan, .comment, .end: 1
-        case .start(_, let attributes, _):
-            attributes.reduce(1) { $0 + 2 + $1.value.utf8.count / ($1.name == "style" ? 4 : 8) }
+        case .start(_, let attributes, _): attributes.reduce(1) { $0 + Self.cost(of: $1) }
         }
+    }
+
+    private static func cost(of attribute: HTMLAttribute) -> Int {
+        let referenceCount = attribute.value.utf8.count { $0 == 0x26 }
+        return 2 + referenceCount + attribute.value.utf8.count / (attribute.name == "style" ? 4 : 8)
     }
 }
 
-/// Splits an HTML fragment into tags and text. Accepts every input, in linear time.
+/// Splits an HTML fragment into tags and text. Accepts every input, in linear time. Text can contain "<" if it is the
+/// content of an element such as `textarea`, in which browsers read no tags.
 package struct HTMLTokens: Sendable {
     private let bytes: [UInt8]
     private var index = 0
@@ -33,6 +38,8 @@ package struct HTMLTokens: Sendable {
     /// comment starts.
     private var hasNoCommentEnd = false
     private let lastTagEnd: Int
+    /// The name of the start tag just read, if all up to its end tag is text (WHATWG HTML §13.2.5.2, §13.2.5.3).
+    private var textElement: [UInt8]?
 
     /// Creates a tokenizer for a fragment.
     package init(_ bytes: [UInt8]) {
@@ -42,6 +49,11 @@ package struct HTMLTokens: Sendable {
 
     /// Returns the next token.
     package mutating func next() -> HTMLToken? {
+        if let name = textElement {
+            textElement = nil
+            let content = text(endedBy: name)
+            if !content.isEmpty { return .text(content) }
+        }
         guard index < bytes.count else { return nil }
         let start = index
         while index < bytes.count, bytes[index] != 0x3C { index += 1 }
@@ -60,6 +72,23 @@ package struct HTMLTokens: Sendable {
         case let byte where XMLCharacters.isLetter(byte): return tag()
         default: return .lessThan
         }
+    }
+
+    /// Reads text up to an end tag with this name.
+    private mutating func text(endedBy name: [UInt8]) -> ArraySlice<UInt8> {
+        let start = index
+        while index < bytes.count, bytes[index] != 0x3C || !isEndTag(name) { index += 1 }
+        return bytes[start..<index]
+    }
+
+    /// Whether an end tag with this name follows.
+    private func isEndTag(_ name: [UInt8]) -> Bool {
+        let start = index + 2
+        let end = start + name.count
+        guard end < bytes.count, bytes[index + 1] == 0x2F,
+            bytes[start..<end].elementsEqual(name, by: { $0 | 0x20 == $1 })
+        else { return false }
+        return bytes[end] == 0x2F || bytes[end] == 0x3E || XMLCharacters.isSpace(bytes[end])
     }
 
     private mutating func skip(past byte: UInt8) {
@@ -109,6 +138,8 @@ package struct HTMLTokens: Sendable {
     private mutating func tag() -> HTMLToken {
         let element = name()
         var attributes: [HTMLAttribute] = []
+        // Names are compared without case. If an attribute occurs twice, browsers read the first.
+        var names: [String] = []
         var isEmpty = false
         var count = 0
         while index < bytes.count {
@@ -125,11 +156,19 @@ package struct HTMLTokens: Sendable {
                 continue
             }
             let attribute = attribute()
-            if !attributes.contains(where: { $0.name == attribute.name }) { attributes.append(attribute) }
+            let lowered = XMLCharacters.lowercased(attribute.name)
+            guard !names.contains(lowered) else { continue }
+            names.append(lowered)
+            attributes.append(attribute)
         }
         if index < bytes.count, bytes[index] == 0x3E { index += 1 }
+        let lowered = XMLCharacters.lowercased(element)
+        if !isEmpty, Self.textElements.contains(lowered) { textElement = Array(lowered.utf8) }
         return .start(name: element, attributes, isEmpty: isEmpty)
     }
+
+    /// Elements whose content is text, also if it looks like tags or comments.
+    private static let textElements: Set<String> = ["script", "style", "textarea", "title"]
 
     /// Maximum attributes per tag, including duplicates. The rest is dropped.
     private static let maximumAttributes = 64

@@ -114,15 +114,29 @@ package struct Reference: Equatable, Sendable {
     private static let safeSchemes: Set<String> = [
         "http", "https", "ftp", "ftps", "sftp", "mailto", "news", "nntp", "gopher", "irc", "ircs", "magnet", "tel",
         "callto", "sip", "sips",
-        "xmpp", "feed", "file", "git", "imap", "itms", "mms", "rtsp", "ssh", "svn", "svn+ssh", "telnet", "urn", "tag",
+        "xmpp", "file", "git", "imap", "itms", "mms", "rtsp", "ssh", "svn", "svn+ssh", "telnet", "urn", "tag",
         "cvs", "rsync", "wais",
         "facetime", "skype", "gtalk", "prospero", "hdl", "aim", "msnim", "ymsg", "smb", "snews", "shttp", "rtspu",
         "h323",
     ]
 
+    /// Returns a reference without the characters that URL parsers remove (WHATWG URL §4.4): control characters and
+    /// spaces at both ends, tabs and line breaks everywhere.
+    package static func stripped(_ text: String) -> String {
+        let bytes = Array(text.utf8)
+        guard let first = bytes.firstIndex(where: { $0 > 0x20 }), let last = bytes.lastIndex(where: { $0 > 0x20 })
+        else {
+            return ""
+        }
+        let kept = bytes[first...last].filter { $0 != 0x09 && $0 != 0x0A && $0 != 0x0D }
+        return kept.count == bytes.count ? text : String(decoding: kept, as: UTF8.self)
+    }
+
     /// Returns whether a reference is safe in a link: it has no scheme, or `safeSchemes` contains its scheme.
-    /// "javascript" is not in this list. A colon after "?" or "#" also makes a reference unsafe, unless a slash
-    /// precedes the colon.
+    /// "javascript" is not in this list. After "feed:", which precedes whole URLs, the next scheme is judged. A colon
+    /// after "?" or "#" also makes a reference unsafe, unless a slash precedes the colon.
+    ///
+    /// - Parameter text: The reference, with character references already decoded: "&" is like any other character.
     package static func isSafe(_ text: String) -> Bool {
         var scheme: [UInt8] = []
         var mayBeScheme = true
@@ -132,7 +146,10 @@ package struct Reference: Equatable, Sendable {
             case 0x2F: return true
             case 0x3A:
                 let name = String(decoding: scheme, as: UTF8.self)
-                return mayBeScheme && isScheme(name[...]) && safeSchemes.contains(XMLCharacters.lowercased(name))
+                guard mayBeScheme, isScheme(name[...]) else { return false }
+                let lowered = XMLCharacters.lowercased(name)
+                guard lowered == "feed" else { return safeSchemes.contains(lowered) }
+                scheme = []
             case 0x23, 0x3F: mayBeScheme = false
             default: if scheme.count <= schemeByteCount { scheme.append(byte) }
             }

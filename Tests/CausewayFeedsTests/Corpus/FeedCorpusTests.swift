@@ -11,6 +11,9 @@ struct FeedCorpusTests {
         ("svg", "elements of SVG are closed"),
         ("illformed/chardet/", "an encoding that is not declared is not guessed"),
         ("not_a_doctype2", "'<' that starts no tag is written as a reference"),
+        ("not_a_doctype.xml", "an element without an end tag gets one"),
+        ("amp/attr0", "'&' in an attribute is written as '&amp;', however the feed writes it"),
+        ("element_noscript", "browsers that run scripts read the content of 'noscript' as text"),
     ]
 
     @Test("The documents of the corpus give the expected values")

@@ -11,7 +11,7 @@ struct HTMLCleanerTests {
             ("<a href='&#106;avascript:x()'>b</a>", "<a href=\"\">b</a>"),
             ("<p onclick='x()' title='y'>z", "<p title=\"y\">z"), ("<iframe src=x></iframe>a", "a"),
             ("a<!-- <b> -->c", "ac"),
-            ("<scr<script>ipt>a</script>b", "b"), ("<SCRIPT>a</ScRiPt >b", "b"), ("<b>a", "<b>a"),
+            ("<scr<script>ipt>a</script>b", "b"), ("<SCRIPT>a</ScRiPt >b", "b"), ("<b>a", "<b>a</b>"),
             ("a < b", "a &lt; b"), ("a & b", "a &amp; b"),
             ("<img src='x' alt='\"<'>", "<img alt=\"&quot;&lt;\" src=\"http://a.example/b/x\" />"),
             ("<style>p{}</style>a", "a"),
@@ -49,6 +49,8 @@ struct HTMLCleanerTests {
         arguments: [
             ("color: red; background: url(a) blue", "color: red; background: blue;"), ("color", ""), (" ; ", ""),
             ("color: url(a", ""), ("color: rgb(1,2,3); position: fixed", "color: rgb(1,2,3);"),
+            ("background: URL(1) red", "background: red;"), ("background: &#117;rl&lpar;1) red", "background: red;"),
+            ("color&colon;red", "color: red;"), ("background: url&lpar;javascript&colon;x", ""),
             ("margin: 1px 2px;", "margin: 1px 2px;"), ("margin: 123px", ""),
         ])
     func styles(style: String, expected: String) {
@@ -59,6 +61,8 @@ struct HTMLCleanerTests {
     @Test("Plain text has no tags, and words stay apart")
     func plain() {
         #expect(HTMLText.plain("<p>a&nbsp;b</p><p>c<b>d</b><script>e</script>&lt;f") == "a b cd<f")
+        #expect(HTMLText.plain("a&am<b>p;c</b>&colon;&#0000000000000100;&copy") == "a&amp;c:d\u{A9}")
+        #expect(HTMLText.plain("<textarea><b>&amp;</textarea>c") == "<b>& c")
     }
 
     @Test(
