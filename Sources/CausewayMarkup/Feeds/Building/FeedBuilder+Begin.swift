@@ -108,8 +108,8 @@ extension FeedBuilder {
         else { return }
         // Only the item's first chapter list is used.
         guard frames.last?.surroundings.isInChapters == true, !progress.hasChapters else { return }
-        let link = attributes["href"].map { resolve($0) }
-        let chapter = FeedChapter(start: start, title: title, link: link, image: attributes["image"])
+        let (link, image) = (attributes["href"].map { resolve($0) }, attributes["image"].map { resolve($0) })
+        let chapter = FeedChapter(start: start, title: title, link: link, image: image)
         item?.chapters.append(chapter)
     }
 

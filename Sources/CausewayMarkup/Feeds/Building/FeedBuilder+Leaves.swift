@@ -132,7 +132,9 @@ extension FeedBuilder {
     private static let elementByteCount = 48
 
     private mutating func readExtension(_ key: String, _ value: String, _ attributes: FeedAttributes) {
-        let text = value.isEmpty ? attributes["url"] ?? attributes["href"] ?? attributes["rdf_resource"] ?? "" : value
+        let reference = attributes["url"] ?? attributes["href"] ?? attributes["rdf_resource"] ?? ""
+        guard !value.isEmpty || Reference.isSafe(reference) else { return }
+        let text = value.isEmpty ? reference : value
         guard !text.isEmpty, text.utf8.count <= 4096 else { return }
         let isDirect = isDirect
         change {

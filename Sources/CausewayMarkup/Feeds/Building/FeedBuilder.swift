@@ -217,7 +217,8 @@ struct FeedBuilder: Sendable {
         return true
     }
 
-    /// Resolves a reference against the base URL; empty if its scheme is unsafe.
+    /// Resolves a reference against the base URL; empty if its scheme is unsafe. The XML reader has decoded it, so "&"
+    /// begins no character reference.
     func resolve(_ reference: String) -> String {
         Reference.isSafe(reference) ? Reference.resolve(reference, base: base) : ""
     }

@@ -1,9 +1,11 @@
 /// Converts an element's content to a feed text.
 enum TextConstruct {
-    /// Returns an element's media type and whether its content is Base64-encoded (RFC 4287 §3.1.1, §4.1.3.3).
+    /// Returns an element's media type, without parameters, and whether its content is Base64-encoded (RFC 4287 §3.1.1,
+    /// §4.1.3.3).
     static func type(_ written: String?, mode: String?, otherwise: String) -> (type: String, isBase64: Bool) {
         let type: String
-        switch XMLCharacters.lowercased(written ?? "") {
+        let stated = (written ?? "").utf8.prefix { $0 != 0x3B }
+        switch XMLCharacters.lowercased(XMLCharacters.trimmed(String(Substring(stated)))) {
         case "": type = otherwise
         case "text", "plain", "text/plain": type = "text/plain"
         case "html", "text/html": type = "text/html"

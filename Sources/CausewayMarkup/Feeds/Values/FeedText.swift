@@ -4,7 +4,8 @@ public import FoundationEssentials
 public struct FeedText: Hashable, Sendable {
     /// The text. In HTML, scripts and other unsafe parts are removed, and references are absolute.
     public var value: String
-    /// The media type: `text/plain`, `text/html` or `application/xhtml+xml`.
+    /// The media type: `text/plain`, `text/html` or `application/xhtml+xml`. An Atom feed can state others. A text of
+    /// another type is as the feed has it: nothing unsafe is removed.
     public var type: String
     /// The language as in `xml:lang` (BCP 47), if the feed states one.
     public var language: String?
