@@ -207,7 +207,7 @@ let tests: Rows = [
     // Parts of the tool, and the tool as a program, without a peer.
     "NWTests": [
         "Causeway", "CausewayHTTP", "CausewayHTTPProtocols", "CausewayHTTPServer", "CausewayLines", "CausewayPeers",
-        "CausewayProtocols", "CausewayTypes", "CausewayWire", "nw",
+        "CausewayProtocols", "CausewayTypes", "CausewayURLLoading", "CausewayWire", "nw",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
     ],
 ]

@@ -60,7 +60,7 @@ extension BackgroundTests {
             let store = try #require(TransferStore(tests.directory.path + "/program/test"))
             #expect(store.write(tests.record(5)))
             let (found, session) = Self.withDescriptors(0) {
-                (store.identifiers, BackgroundSession(store, tests.settings, role: .owner, program: "p"))
+                (store.identifiers, try? BackgroundSession(store, tests.settings, role: .owner, program: "p"))
             }
             #expect(found == nil && session == nil)
             let transfers = BackgroundTransfers(root: tests.directory.path)

@@ -238,9 +238,12 @@ struct BackgroundTests {
         try FileManager.default.createDirectory(atPath: directory.path, withIntermediateDirectories: true)
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: directory.path)
         let calls = Calls()
-        session(calls).downloadTask(with: url).resume()
+        let task = session(calls).downloadTask(with: url)
+        task.resume()
         await calls.wait(for: 1)
         #expect(calls.list.withLock { $0 } == ["end 1 -3000"])
+        let reason = (task.error as? URLError)?.userInfo[NSLocalizedFailureReasonErrorKey] as? String
+        #expect(reason?.contains("\(directory.path): open: Operation not permitted") == true)
     }
 
     @Test("The delegate is asked about a delayed start")

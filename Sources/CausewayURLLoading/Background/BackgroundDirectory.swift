@@ -22,12 +22,32 @@ enum BackgroundDirectory {
         return "\(root)/\(StoreDirectory.distinctComponent(program))/\(StoreDirectory.distinctComponent(identifier))"
     }
 
-    /// The paths of all sessions in a directory, sorted.
-    static func all(in root: String) -> [String] {
-        let files = FileManager.default
-        let programs = (try? files.contentsOfDirectory(atPath: root)) ?? []
-        return programs.flatMap { program in
-            ((try? files.contentsOfDirectory(atPath: "\(root)/\(program)")) ?? []).map { "\(root)/\(program)/\($0)" }
-        }.sorted()
+    /// The directory of a session, or a directory that cannot be read and may contain sessions.
+    struct Found {
+        var path: String
+        /// Why the directory cannot be read; `nil` for the directory of a session.
+        var failure: SystemError?
     }
+
+    /// Returns the directories of all sessions, sorted by their paths.
+    static func all(in root: String) -> [Found] {
+        let programs: [String]
+        do throws(SystemError) {
+            programs = try DirectoryStream.names(in: root)
+        } catch {
+            return error.errno == Errno.noEntry ? [] : [Found(path: root, failure: error)]
+        }
+        return programs.flatMap { sessions(in: "\(root)/\($0)") }.sorted { $0.path < $1.path }
+    }
+
+    private static func sessions(in folder: String) -> [Found] {
+        do throws(SystemError) {
+            return try DirectoryStream.names(in: folder).map { Found(path: "\(folder)/\($0)") }
+        } catch {
+            return isOther(error) ? [] : [Found(path: folder, failure: error)]
+        }
+    }
+
+    /// Returns whether an error means that there is no directory of this name: it was removed, or it is another file.
+    static func isOther(_ error: SystemError) -> Bool { [ENOENT, ENOTDIR, ELOOP].contains(error.errno) }
 }

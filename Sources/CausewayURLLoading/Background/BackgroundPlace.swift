@@ -1,3 +1,4 @@
+internal import CausewaySystem
 internal import Foundation
 
 /// Where a session stores its tasks.
@@ -6,8 +7,8 @@ enum BackgroundPlace: Sendable {
     case foreground
     /// Tasks are stored in memory and end with the process. This applies in test runners and without a home directory.
     case memory
-    /// The directory cannot be used, so tasks fail.
-    case unusable
+    /// The directory cannot be used, so tasks fail with this reason.
+    case unusable(String)
     case stored(BackgroundSession)
 
     /// Opens the store for a session of the program.
@@ -28,8 +29,13 @@ enum BackgroundPlace: Sendable {
 
     /// Opens a directory for a session of the program.
     init(_ settings: SessionSettings, directory: String) {
-        let session = TransferStore(directory).flatMap { BackgroundSession($0, settings, role: .owner) }
-        self = session.map { .stored($0) } ?? .unusable
+        do throws(SystemError) {
+            self = .stored(try BackgroundSession(TransferStore(opening: directory), settings, role: .owner))
+        } catch {
+            self = .unusable(
+                "The directory of the background session cannot be used: \(directory): \(error.message). Make this user "
+                    + "its owner, with mode 700, or try again later.")
+        }
     }
 
     /// The session's transfers; `nil` if they are not stored.

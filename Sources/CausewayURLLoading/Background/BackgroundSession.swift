@@ -70,7 +70,7 @@ final class BackgroundSession: Sendable {
 
     /// The maximum interval, in milliseconds, between a program's attempts to take the lock for the transfers while `nw
     /// transfers` holds it.
-    private static let maximumClaimInterval = 500
+    static let maximumClaimInterval = 500
 
     let store: TransferStore
     let role: Role
@@ -79,23 +79,25 @@ final class BackgroundSession: Sendable {
 
     /// Opens a session's store. ``start(_:)`` must be called afterwards.
     ///
-    /// - Returns: `nil` if the store cannot be read now, for example without a free descriptor. With the identifiers of
-    ///   an empty store, new tasks would replace the stored ones.
-    init?(_ store: TransferStore, _ settings: SessionSettings, role: Role, program: String = StoreDirectory.programName)
-    {
+    /// - Throws: `SystemError` if the store cannot be read now, for example without a free descriptor. With the
+    ///   identifiers of an empty store, new tasks would replace the stored ones.
+    init(
+        _ store: TransferStore, _ settings: SessionSettings, role: Role, program: String = StoreDirectory.programName
+    ) throws(SystemError) {
         var initial = State(record: SessionRecord(settings, program: program))
         switch role {
-        case .owner: initial.ownership = store.lock(.owner)
+        case .owner: initial.ownership = try store.claim(.owner)
         case .command: break
         }
-        if role == .command || initial.ownership != nil { initial.activity = store.lock(.activity) }
+        if role == .command || initial.ownership != nil { initial.activity = try store.claim(.activity) }
         // With the second lock, no other process removes tasks any more.
-        guard let stored = store.identifiers else { return nil }
+        let stored = try store.storedIdentifiers()
+        let lastIdentifier = try store.settings()?.lastIdentifier ?? 0
         self.store = store
         self.role = role
         isDiscretionary = settings.access.isDiscretionary
         initial.restoring.stored = stored
-        initial.record.lastIdentifier = max(store.session?.lastIdentifier ?? 0, stored.last ?? 0)
+        initial.record.lastIdentifier = max(lastIdentifier, stored.last ?? 0)
         switch (role, initial.ownership != nil, initial.activity != nil) {
         case (.owner, true, true), (.command, _, true): initial.access = .active
         case (.owner, true, false): initial.access = .waiting
@@ -153,20 +155,8 @@ final class BackgroundSession: Sendable {
     /// restored, unless they stay in the store.
     var mayEnd: Bool { state.withLock { $0.restoring.isOver || $0.isLeaving } }
 
-    private func restore(_ stored: [Int], in session: URLSession) {
-        store.clean()
-        var hasResults = false
-        for identifier in stored {
-            guard !state.withLock({ $0.restoring.created.contains(identifier) }), let record = store.record(identifier)
-            else {
-                continue
-            }
-            let transfer = BackgroundTransfer(record, in: self)
-            let isResult = record.stage == .finished
-            if isResult, role == .command { continue }
-            hasResults = hasResults || isResult
-            session.restore(transfer)
-        }
+    /// Ends the restoring of the stored tasks.
+    func restored(in session: URLSession, hasResults: Bool) {
         let waiting = state.withLock { state in
             defer { state.restoring.waiting = [] }
             state.restoring.isOver = true

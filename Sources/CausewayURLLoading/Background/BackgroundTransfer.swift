@@ -29,6 +29,8 @@ final class BackgroundTransfer: Sendable {
         var replacement: URLRequest?
         /// Whether the delegate was asked about the delayed start.
         var hasAskedAboutDelay = false
+        /// Whether the files stay in the store although the task ends, because the result could not be read.
+        var keepsFiles = false
     }
 
     /// The number of bytes after which a download's file is synchronized to disk.
@@ -245,13 +247,18 @@ final class BackgroundTransfer: Sendable {
         }
     }
 
-    /// Ends the transfer after its task has completed. Removes the transfer's files, with two exceptions: `nw
-    /// transfers` keeps all files, and a session that leaves its tasks in the store keeps the files of cancelled tasks.
+    /// Leaves the files in the store for the program's next session, because the result cannot be read now.
+    func keepFiles() { state.withLock { $0.keepsFiles = true } }
+
+    /// Ends the transfer after its task has completed. Removes the transfer's files, with three exceptions: `nw
+    /// transfers` keeps all files, a session that leaves its tasks in the store keeps the files of cancelled tasks, and
+    /// a result that could not be read stays.
     func ended(isCancelled: Bool) {
         hasEnded.withLock { hasEnded in
             hasEnded = true
             // The files are removed under the lock, so that no record is written afterwards.
-            if !session.keepsTask(isCancelled: isCancelled) { session.forget(identifier) }
+            let keepsFiles = state.withLock { $0.keepsFiles } && !isCancelled
+            if !keepsFiles, !session.keepsTask(isCancelled: isCancelled) { session.forget(identifier) }
         }
         session.remove(identifier)
     }

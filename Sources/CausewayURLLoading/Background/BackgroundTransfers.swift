@@ -15,7 +15,7 @@ package struct BackgroundTransfers: Sendable {
         package var description: String?
     }
 
-    /// A stored session.
+    /// A stored session. A directory that cannot be read, and may contain sessions, is one without an identifier.
     package struct Session: Sendable {
         package var program: String
         package var identifier: String
@@ -25,10 +25,14 @@ package struct BackgroundTransfers: Sendable {
         package var items: [Item]
         /// The names of the damaged records.
         package var damaged: [String]
-        /// Whether the tasks could be read. If not, there are neither items nor damaged records here.
-        package var isReadable: Bool
+        /// Why the tasks cannot be read now, in one line; `nil` if they were read. If they cannot be read, there are
+        /// neither items nor damaged records here.
+        package var problem: String?
         /// Whether `nw transfers` can continue the session.
         package var isComplete: Bool
+
+        /// Whether the tasks could be read.
+        package var isReadable: Bool { problem == nil }
 
         /// The identifiers of tasks that can run.
         package var pending: [Int] { items.filter { $0.state == "waiting" }.map(\.identifier) }
@@ -57,30 +61,73 @@ package struct BackgroundTransfers: Sendable {
     ///   have many tasks.
     package func sessions(isBrief: Bool = false) -> [Session] {
         guard let root else { return [] }
-        return BackgroundDirectory.all(in: root).compactMap { path in
-            TransferStore(path, isCreated: false).flatMap { Self.session($0, isBrief: isBrief) }
+        return BackgroundDirectory.all(in: root).compactMap { found in
+            if let failure = found.failure {
+                let program = found.path == root ? "" : Self.names(of: found.path).identifier
+                return Self.unreadable(found.path, program, identifier: "", failure)
+            }
+            return Self.session(found.path, isBrief: isBrief)
         }
     }
 
-    private static func session(_ store: TransferStore, isBrief: Bool = false) -> Session? {
+    /// Reads a session; `nil` if it has no tasks, or if there is no session.
+    private static func session(_ path: String, isBrief: Bool = false) -> Session? {
+        do throws(SystemError) {
+            let store = try TransferStore(opening: path, isCreated: false)
+            do throws(SystemError) {
+                return try session(store, isBrief: isBrief)
+            } catch {
+                var session = unreadable(path, error)
+                session.activity = activity(in: store)
+                return session
+            }
+        } catch {
+            return BackgroundDirectory.isOther(error) ? nil : unreadable(path, error)
+        }
+    }
+
+    private static func session(_ store: TransferStore, isBrief: Bool) throws(SystemError) -> Session? {
         var items: [Item] = []
         var damaged: [String] = []
-        let identifiers = store.identifiers
-        guard identifiers?.isEmpty != true else { return nil }
-        for identifier in isBrief && store.isLocked(.owner) ? [] : identifiers ?? [] {
-            if let record = store.record(identifier) {
-                items.append(item(record, in: store))
-            } else {
-                damaged.append("task-\(identifier)")
+        let identifiers = try store.storedIdentifiers()
+        guard !identifiers.isEmpty else { return nil }
+        for identifier in isBrief && store.isLocked(.owner) ? [] : identifiers {
+            switch try store.stored(identifier) {
+            case .record(let record): items.append(item(record, in: store))
+            case .damaged: damaged.append("task-\(identifier)")
+            // The task was removed after the directory was read.
+            case .missing: break
             }
         }
-        let settings = store.session
-        let parts = store.path.split(separator: "/")
-        let activity = store.isLocked(.owner) ? "program" : store.isLocked(.activity) ? "nw" : nil
+        let settings = try store.settings()
+        let names = names(of: store.path)
         return Session(
-            program: settings?.program ?? parts.dropLast().last.map(String.init) ?? "",
-            identifier: settings?.identifier ?? parts.last.map(String.init) ?? "", path: store.path, activity: activity,
-            items: items, damaged: damaged, isReadable: identifiers != nil, isComplete: settings?.isComplete == true)
+            program: settings?.program ?? names.program, identifier: settings?.identifier ?? names.identifier,
+            path: store.path, activity: activity(in: store), items: items, damaged: damaged,
+            isComplete: settings?.isComplete == true)
+    }
+
+    private static func unreadable(_ path: String, _ error: SystemError) -> Session {
+        let names = names(of: path)
+        return unreadable(path, names.program, identifier: names.identifier, error)
+    }
+
+    private static func unreadable(
+        _ path: String, _ program: String, identifier: String, _ error: SystemError
+    ) -> Session {
+        Session(
+            program: program, identifier: identifier, path: path, items: [], damaged: [],
+            problem: "cannot read \(path): \(error.message)", isComplete: false)
+    }
+
+    /// Returns the names of a session's program and identifier as they are in the path of its directory.
+    private static func names(of path: String) -> (program: String, identifier: String) {
+        let parts = path.split(separator: "/")
+        return (parts.dropLast().last.map(String.init) ?? "", parts.last.map(String.init) ?? "")
+    }
+
+    private static func activity(in store: TransferStore) -> String? {
+        store.isLocked(.owner) ? "program" : store.isLocked(.activity) ? "nw" : nil
     }
 
     private static func item(_ record: TransferRecord, in store: TransferStore) -> Item {
@@ -93,8 +140,8 @@ package struct BackgroundTransfers: Sendable {
 
     /// Removes tasks from a session. Returns `false` if a process uses the session, or if it cannot be read now.
     package func remove(_ session: Session, items: [Int]? = nil) -> Bool {
-        guard let store = TransferStore(session.path, isCreated: false), let owner = store.lock(.owner),
-            let activity = store.lock(.activity), let identifiers = store.identifiers
+        guard !session.identifier.isEmpty, let store = TransferStore(session.path, isCreated: false),
+            let owner = store.lock(.owner), let activity = store.lock(.activity), let identifiers = store.identifiers
         else { return false }
         for identifier in identifiers where items?.contains(identifier) ?? true { store.remove(identifier) }
         return withExtendedLifetime((owner, activity)) { true }
@@ -111,14 +158,20 @@ package struct BackgroundTransfers: Sendable {
         case taken(AgentLock)
         /// Another process holds the lock.
         case refused
-        /// The lock's directory cannot be used.
-        case unusable
+        /// The lock cannot be used for this reason.
+        case unusable(String)
     }
 
     /// Takes the lock of the agent process that programs start on demand.
     package func claimAgent() -> AgentClaim {
-        guard let root, let directory = TransferAgent.directory(for: root, isCreated: true) else { return .unusable }
-        return directory.lock(TransferAgent.lockName).map { .taken(AgentLock(lock: $0)) } ?? .refused
+        guard let root else { return .unusable("there is no home directory") }
+        let path = TransferAgent.path(for: root)
+        do throws(SystemError) {
+            let lock = try PrivateDirectory(path: path).claim(TransferAgent.lockName)
+            return lock.map { .taken(AgentLock(lock: $0)) } ?? .refused
+        } catch {
+            return .unusable("\(path): \(error.message)")
+        }
     }
 
     // MARK: Running
@@ -139,25 +192,25 @@ package struct BackgroundTransfers: Sendable {
         }
         let stores = StoreDirectory.path(in: ProcessInfo.processInfo.environment, "programs", record.program)
         let settings = record.settings(stores: stores)
-        guard let background = BackgroundSession(store, settings, role: .command, program: record.program),
+        guard let background = try? BackgroundSession(store, settings, role: .command, program: record.program),
             background.access == .active
         else { return .busy }
         let running = URLSession(
             core: SessionCore(settings, delegate: nil, queue: nil, background: .stored(background)))
-        let isHandedOver = await wait(for: running, store)
+        let isHandedOver = await wait(for: running, background)
         running.invalidateAndCancel()
         await background.closed()
         if isHandedOver { return .handedOver }
-        let after = Self.session(store)
+        let after = Self.session(store.path)
         guard after?.isReadable != false else { return .busy }
         return .completed(
             finished: after?.items.count { $0.state == "finished" } ?? 0, left: after?.pending.count ?? 0)
     }
 
-    /// Returns whether the program has started again before all tasks completed.
-    private func wait(for session: URLSession, _ store: TransferStore) async -> Bool {
-        while !Task.isCancelled, session.core.tasks.contains(where: { $0.state == .running }) {
-            if store.isLocked(.owner) { return true }
+    /// Returns whether the program has started again before all tasks were restored and completed.
+    private func wait(for session: URLSession, _ background: BackgroundSession) async -> Bool {
+        while !Task.isCancelled, !background.mayEnd || session.core.tasks.contains(where: { $0.state == .running }) {
+            if background.store.isLocked(.owner) { return true }
             await Self.pause()
         }
         return false

@@ -1,4 +1,5 @@
 internal import CausewayProtocols
+internal import CausewaySystem
 internal import Foundation
 
 /// Background tasks. They wait in the session's queue and are retried after failures.
@@ -134,8 +135,9 @@ extension TaskCore {
     func deliverStored(_ transfer: BackgroundTransfer) {
         let record = transfer.record
         let response = record.response.flatMap { HTTPURLResponse.restored($0) }
-        let size = transfer.session.store.contentSize(identifier)
-        let url = transfer.session.store.contentURL(identifier)
+        let store = transfer.store
+        let content = Result { () throws(SystemError) in try store.readableContentSize(identifier) }
+        let (size, url) = (try? content.get(), store.contentURL(identifier))
         state.withLock { state in
             _ = state.life.resume()
             _ = state.life.begin()
@@ -143,16 +145,17 @@ extension TaskCore {
             if !transfer.isUpload { state.counts.received = size ?? 0 }
             state.counts.expectedToReceive = response?.expectedContentLength ?? -1
         }
+        if case .failure = content { return failDelivery(of: transfer) }
         guard size != nil else { return finish(nil) }
         guard transfer.isUpload else {
             guard let file = FileSink(continuing: url, at: size ?? 0, isLocked: false) else {
-                return finish(LoadFailure(.fileNotOpened))
+                return failDelivery(of: transfer)
             }
             state.withLock { $0.content.file = file }
             return finishDownload(nil)
         }
         guard !record.content.isCut else { return finish(LoadFailure(.tooLarge)) }
-        guard let data = transfer.body else { return finish(LoadFailure(.fileNotOpened)) }
+        guard let data = transfer.body else { return failDelivery(of: transfer) }
         if !data.isEmpty {
             state.withLock { state in
                 state.counts.received = Int64(data.count)
@@ -161,6 +164,12 @@ extension TaskCore {
             deliver(data)
         }
         finish(nil)
+    }
+
+    /// Fails a task whose stored result cannot be read now. The result stays for the program's next session.
+    private func failDelivery(of transfer: BackgroundTransfer) {
+        transfer.keepFiles()
+        finish(LoadFailure(.fileNotOpened))
     }
 
     private func askAboutDelay(

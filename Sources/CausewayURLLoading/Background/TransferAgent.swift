@@ -77,8 +77,11 @@ final class TransferAgent: Sendable {
     /// Returns the lock's directory, which is next to the directory of all sessions; `nil` if it is missing or
     /// accessible to others.
     static func directory(for root: String, isCreated: Bool) -> PrivateDirectory? {
-        PrivateDirectory(parent(of: root) + "/agent", isCreated: isCreated)
+        PrivateDirectory(path(for: root), isCreated: isCreated)
     }
+
+    /// Returns the path of the lock's directory.
+    static func path(for root: String) -> String { parent(of: root) + "/agent" }
 
     private static func parent(of root: String) -> String {
         URL(fileURLWithPath: root).deletingLastPathComponent().path

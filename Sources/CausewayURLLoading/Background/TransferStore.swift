@@ -20,23 +20,36 @@ final class TransferStore: Sendable {
     let path: String
     private let directory: PrivateDirectory
 
-    /// Opens a session's directory; `nil` if it cannot be used.
-    init?(_ path: String, isCreated: Bool = true) {
-        guard let directory = PrivateDirectory(path, isCreated: isCreated) else { return nil }
+    /// Opens a session's directory.
+    ///
+    /// - Throws: `SystemError` if it cannot be used, see ``PrivateDirectory/init(path:isCreated:)``.
+    init(opening path: String, isCreated: Bool = true) throws(SystemError) {
+        directory = try PrivateDirectory(path: path, isCreated: isCreated)
         self.path = path
-        self.directory = directory
+    }
+
+    /// Opens a session's directory; `nil` if it cannot be used.
+    convenience init?(_ path: String, isCreated: Bool = true) {
+        do throws(SystemError) { try self.init(opening: path, isCreated: isCreated) } catch { return nil }
     }
 
     // MARK: Locks
 
-    /// Takes a lock if it is free. Retries for 100 ms, because another process can hold the lock briefly. A forked
-    /// child of a killed process also keeps the lock until it calls `exec`.
-    func lock(_ lock: Lock) -> FileLock? {
+    /// Takes a lock; returns `nil` if another process holds it. Retries for 100 ms, because another process can hold
+    /// the lock briefly. A forked child of a killed process also keeps the lock until it calls `exec`.
+    ///
+    /// - Throws: `SystemError` if the lock's file cannot be used.
+    func claim(_ lock: Lock) throws(SystemError) -> FileLock? {
         for _ in 0..<20 {
-            if let taken = directory.lock(lock.rawValue) { return taken }
+            if let taken = try directory.claim(lock.rawValue) { return taken }
             Thread.sleep(forTimeInterval: 0.005)
         }
         return nil
+    }
+
+    /// Takes a lock like ``claim(_:)``; `nil` also if its file cannot be used.
+    func lock(_ lock: Lock) -> FileLock? {
+        do throws(SystemError) { return try claim(lock) } catch { return nil }
     }
 
     /// Takes a lock if it is free, without retries.
@@ -56,13 +69,44 @@ final class TransferStore: Sendable {
         return number
     }
 
-    /// The identifiers of the stored tasks, in order; `nil` if the directory cannot be read now.
-    var identifiers: [Int]? { directory.list()?.compactMap { Self.identifier(of: $0.name) }.sorted() }
+    /// Returns the identifiers of the stored tasks, in order.
+    ///
+    /// - Throws: `SystemError` if the directory cannot be read now.
+    func storedIdentifiers() throws(SystemError) -> [Int] {
+        try directory.entries().compactMap { Self.identifier(of: $0.name) }.sorted()
+    }
 
-    /// Returns a task's record; `nil` if it is damaged.
+    /// The identifiers of the stored tasks, in order; `nil` if the directory cannot be read now.
+    var identifiers: [Int]? {
+        do throws(SystemError) { return try storedIdentifiers() } catch { return nil }
+    }
+
+    /// What the store has of a task.
+    enum Stored: Sendable {
+        case record(TransferRecord)
+        case damaged
+        case missing
+    }
+
+    /// Returns a task's record.
+    ///
+    /// - Throws: `SystemError` if the record may exist, but cannot be read now.
+    func stored(_ identifier: Int) throws(SystemError) -> Stored {
+        let name = Self.name(identifier)
+        guard let (content, _) = try directory.contents(of: name, limit: TransferRecord.maximumByteCount) else {
+            return try directory.contains(name) ? .damaged : .missing
+        }
+        return TransferRecord(content, identifier: identifier).map { .record($0) } ?? .damaged
+    }
+
+    /// Returns a task's record; `nil` if it is missing or damaged, or cannot be read now.
     func record(_ identifier: Int) -> TransferRecord? {
-        directory.read(Self.name(identifier), limit: TransferRecord.maximumByteCount)
-            .flatMap { TransferRecord($0.content, identifier: identifier) }
+        do throws(SystemError) {
+            guard case .record(let record) = try stored(identifier) else { return nil }
+            return record
+        } catch {
+            return nil
+        }
     }
 
     /// Writes a record. Returns whether that succeeded.
@@ -88,8 +132,13 @@ final class TransferStore: Sendable {
         for entry in entries where entry.name.hasPrefix("content-") {
             // A task may have been added after the directory was listed. So its record is looked up again: a task's
             // record is always written before its content.
-            if directory.size(of: "task-" + entry.name.dropFirst(8)) == nil { directory.remove(entry.name) }
+            if isMissing("task-" + entry.name.dropFirst(8)) { directory.remove(entry.name) }
         }
+    }
+
+    /// Returns whether a file is missing. Returns `false` if it cannot be examined now.
+    private func isMissing(_ name: String) -> Bool {
+        do throws(SystemError) { return try !directory.contains(name) } catch { return false }
     }
 
     // MARK: Content
@@ -107,6 +156,16 @@ final class TransferStore: Sendable {
         directory.size(of: Self.contentName(identifier)).map { Int64($0) }
     }
 
+    /// Returns the number of content bytes stored so far, like ``contentSize(_:)``. The content can be opened now.
+    ///
+    /// - Throws: `SystemError` if the content may exist, but cannot be opened now.
+    func readableContentSize(_ identifier: Int) throws(SystemError) -> Int64? {
+        let name = Self.contentName(identifier)
+        // With this limit, a file is opened, and not read.
+        _ = try directory.contents(of: name, limit: 0)
+        return try directory.entry(name).map { Int64($0.size) }
+    }
+
     /// Returns the response content stored so far. Returns `nil` if there is no content, if it is longer than `limit`
     /// bytes, or if other users can write its file.
     func content(_ identifier: Int, limit: Int) -> Data? {
@@ -118,11 +177,20 @@ final class TransferStore: Sendable {
 
     // MARK: The session
 
-    /// The stored settings; `nil` if there are none, or they are damaged.
+    /// Returns the stored settings; `nil` if there are none, or they are damaged.
+    ///
+    /// - Throws: `SystemError` if the settings may exist, but cannot be read now.
+    func settings() throws(SystemError) -> SessionRecord? {
+        guard let (content, _) = try directory.contents(of: SessionRecord.name, limit: 1 << 20),
+            let record = try? PropertyListDecoder().decode(SessionRecord.self, from: Data(content)),
+            (0...Self.maximumIdentifier).contains(record.lastIdentifier)
+        else { return nil }
+        return record
+    }
+
+    /// The stored settings; `nil` if there are none, or if they are damaged or cannot be read now.
     var session: SessionRecord? {
-        directory.read(SessionRecord.name, limit: 1 << 20)
-            .flatMap { try? PropertyListDecoder().decode(SessionRecord.self, from: Data($0.content)) }
-            .flatMap { (0...Self.maximumIdentifier).contains($0.lastIdentifier) ? $0 : nil }
+        do throws(SystemError) { return try settings() } catch { return nil }
     }
 
     /// Writes the settings if they have changed.

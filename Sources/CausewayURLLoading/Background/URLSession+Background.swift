@@ -69,9 +69,9 @@ extension SessionCore {
         switch background {
         case .foreground, .memory: return plan
         case .stored(let session): return session.planned(plan, identifier, request)
-        case .unusable:
+        case .unusable(let reason):
             var plan = plan
-            plan.failure = plan.failure ?? LoadFailure(.fileNotCreated)
+            plan.failure = plan.failure ?? LoadFailure(.fileNotCreated, details: [LoadFailure.reasonKey: reason])
             return plan
         }
     }

@@ -95,7 +95,7 @@ struct TransfersCommand: Subcommand {
             case .run where untilIdle: try await untilInterrupted { try await TransfersRun.untilIdle(transfers) }
             case .run:
                 let limit: TransfersRun.Limit = stay ? .interruption : .nothingToDo
-                try await untilInterrupted { _ = await TransfersRun(transfers, until: limit) { chosen($0) }.run() }
+                try await untilInterrupted { _ = try await TransfersRun(transfers, until: limit) { chosen($0) }.run() }
             case .remove: try remove(transfers)
             case .get: try await untilInterrupted { try await TransfersDownload(into: into).run(urls) }
             }
@@ -104,7 +104,9 @@ struct TransfersCommand: Subcommand {
 
     private func chosen(_ transfers: BackgroundTransfers) -> [BackgroundTransfers.Session] {
         transfers.sessions().filter { found in
-            (program ?? found.program) == found.program && (session ?? found.identifier) == found.identifier
+            // A directory that cannot be read may contain the chosen sessions.
+            guard !found.identifier.isEmpty else { return true }
+            return (program ?? found.program) == found.program && (session ?? found.identifier) == found.identifier
         }
     }
 
@@ -114,7 +116,7 @@ struct TransfersCommand: Subcommand {
             if transfers.remove(session) {
                 printLine("removed \(session.items.count) of \(session.program) \(session.identifier)")
             } else {
-                busy.append("\(session.program) \(session.identifier)")
+                busy.append(session.problem ?? "\(session.program) \(session.identifier)")
             }
         }
         guard busy.isEmpty else {

@@ -22,6 +22,8 @@ struct TransfersListing: Encodable {
         var damaged: [String]
         /// Whether the transfers could be read.
         var readable: Bool
+        /// Why the transfers cannot be read, if they could not be read.
+        var problem: String?
     }
 
     private let sessions: [Session]
@@ -35,7 +37,7 @@ struct TransfersListing: Encodable {
                         task: item.identifier, kind: item.isUpload ? "upload" : "download", state: item.state,
                         bytes: item.size, url: item.url, description: item.description)
                 },
-                damaged: session.damaged, readable: session.isReadable)
+                damaged: session.damaged, readable: session.isReadable, problem: session.problem)
         }
     }
 
@@ -53,8 +55,9 @@ struct TransfersListing: Encodable {
             "  \(transfer.task)  \(transfer.kind)  \(transfer.state)  "
                 + "\(Amounts.bytes(UInt64(max(transfer.bytes, 0))))  \(transfer.url)"
         }
-        let problem = session.readable ? [] : ["  cannot be read now: try again later"]
-        return ["\(session.program) \(session.session)\(activity)"] + transfers + problem
+        let problem = session.problem.map { ["  \($0): make this user its owner, or try again later"] } ?? []
+        let name = [session.program, session.session].filter { !$0.isEmpty }.joined(separator: " ")
+        return ["\(name.isEmpty ? "all programs" : name)\(activity)"] + transfers + problem
             + session.damaged.map { "  \($0): damaged record; 'nw transfers remove' removes it" }
     }
 }

@@ -8,12 +8,12 @@ struct TransfersRun {
     /// only the session's program can continue them.
     typealias Left = [String: [Int]]
 
-    /// The condition that ends a run.
+    /// The condition that ends a run. A run that ends while transfers cannot be read fails.
     enum Limit {
         /// The run ends as soon as no transfer can run.
         case nothingToDo
         /// No transfer can run, and no other process uses a session that `nw transfers` could continue after that
-        /// process has exited.
+        /// process has exited. The run waits for transfers that cannot be read, for a limited time.
         case idleness
         /// The task is cancelled.
         case interruption
@@ -21,25 +21,31 @@ struct TransfersRun {
 
     /// The interval between checks for new transfers.
     private static let interval = Duration.seconds(2)
+    /// How long the process that programs start waits for transfers that cannot be read.
+    static let patience = Duration.seconds(60)
 
     private let transfers: BackgroundTransfers
     private let limit: Limit
+    private let patience: Duration
     private let choose: @Sendable (BackgroundTransfers) -> [Session]
 
     init(
-        _ transfers: BackgroundTransfers, until limit: Limit,
+        _ transfers: BackgroundTransfers, until limit: Limit, patience: Duration = Self.patience,
         _ choose: @escaping @Sendable (BackgroundTransfers) -> [Session]
     ) {
         self.transfers = transfers
         self.limit = limit
+        self.patience = patience
         self.choose = choose
     }
 
     // MARK: The process that programs start
 
     /// Continues the transfers of all programs until none can run. Returns immediately if another process does this.
-    static func untilIdle(_ transfers: BackgroundTransfers) async throws {
-        let run = TransfersRun(transfers, until: .idleness) { $0.sessions(isBrief: true) }
+    ///
+    /// - Throws: ``CommandFailure`` if transfers cannot be read for the time `patience`.
+    static func untilIdle(_ transfers: BackgroundTransfers, patience: Duration = TransfersRun.patience) async throws {
+        let run = TransfersRun(transfers, until: .idleness, patience: patience) { $0.sessions(isBrief: true) }
         var left: Left = [:]
         while !Task.isCancelled, let after = try await run.asAgent(left) {
             left = after
@@ -56,9 +62,11 @@ struct TransfersRun {
     private func asAgent(_ left: Left) async throws -> Left? {
         switch transfers.claimAgent() {
         case .refused: return nil
-        case .unusable: throw CommandFailure("cannot use the directory 'agent' beside '\(transfers.root ?? "")'")
+        case .unusable(let reason):
+            throw CommandFailure(
+                "cannot use the lock of this process: \(reason): make this user the owner, with mode 700")
         case .taken(let lock):
-            let after = await run(left)
+            let after = try await run(left)
             return withExtendedLifetime(lock) { after }
         }
     }
@@ -77,26 +85,51 @@ struct TransfersRun {
         session.activity != nil && session.isComplete || !session.isReadable
     }
 
+    /// Returns whether the run goes on although no transfer is running.
+    ///
+    /// - Parameters:
+    ///   - sessions: The sessions that are not running.
+    ///   - isPatient: Whether to wait for sessions that cannot be read now.
+    private func waits(for sessions: [Session], isPatient: Bool) -> Bool {
+        switch limit {
+        case .nothingToDo: false
+        case .interruption: true
+        case .idleness: sessions.contains { Self.isExpected($0) && (isPatient || $0.isReadable) }
+        }
+    }
+
+    /// Starts the sessions that have transfers that can run.
+    private func start(
+        _ sessions: [Session], _ left: inout Left, _ running: inout Set<String>, in group: inout TaskGroup<End>
+    ) {
+        for session in sessions {
+            if session.activity != nil { left[session.path] = nil }
+            guard Self.isDue(session, left) else { continue }
+            left[session.path] = session.pending
+            running.insert(session.path)
+            group.addTask { await run(session) }
+        }
+    }
+
     /// Continues transfers until the limit is reached or the task is cancelled.
     ///
     /// - Parameter left: For each session that earlier runs have tried, the tasks that were pending.
     /// - Returns: The argument, updated for the sessions of this run.
-    func run(_ left: Left = [:]) async -> Left {
+    /// - Throws: ``CommandFailure`` if the limit is reached while transfers cannot be read.
+    func run(_ left: Left = [:]) async throws -> Left {
         var left = left
+        var problem: String?
         await withTaskGroup(of: End.self) { group in
             var running: Set<String> = []
             var isTicking = false
+            var wait = UnreadableWait(limit: patience)
+            let began = ContinuousClock.now
             while !Task.isCancelled {
                 let others = choose(transfers).filter { !running.contains($0.path) }
-                for session in others {
-                    if session.activity != nil { left[session.path] = nil }
-                    guard Self.isDue(session, left) else { continue }
-                    left[session.path] = session.pending
-                    running.insert(session.path)
-                    group.addTask { await run(session) }
-                }
-                let waits = limit == .interruption || limit == .idleness && others.contains { Self.isExpected($0) }
-                guard waits || !running.isEmpty else { return group.cancelAll() }
+                start(others, &left, &running, in: &group)
+                problem = others.lazy.compactMap(\.problem).first
+                let isOver = wait.isOver(isUnreadable: problem != nil, at: ContinuousClock.now - began)
+                guard waits(for: others, isPatient: !isOver) || !running.isEmpty else { return group.cancelAll() }
                 if !isTicking {
                     isTicking = true
                     group.addTask {
@@ -114,6 +147,9 @@ struct TransfersRun {
                 case nil: return
                 }
             }
+        }
+        if let problem, !Task.isCancelled {
+            throw CommandFailure("\(problem): make this user its owner, with mode 700, or try again later")
         }
         return left
     }
