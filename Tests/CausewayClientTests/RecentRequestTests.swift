@@ -45,8 +45,9 @@ struct RecentRequestTests {
         { $0 = ClientRequest("GET", "a?token=x") }, { $0.query = ["token": "x"] },
         { $0.headers = ["Authorization": "x"] }, { $0.body = .text("x") },
         { $0.body = .data(Data(), contentType: "x/y") },
-        { $0.isIdempotent = false }, { $0.retryPolicy = .never }, { $0.coalesces = false }, { $0.timeout = 1 },
-        { $0.expectedByteCount = 1 }, { $0.cachePolicy = .reloadIgnoringLocalCacheData }, { $0.host = "other.example" },
+        { $0.isIdempotent = false }, { $0.retryPolicy = .never }, { $0.coalesces = false },
+        { $0.timeout = .seconds(1) }, { $0.expectedByteCount = 1 },
+        { $0.cachePolicy = .reloadIgnoringLocalCacheData }, { $0.host = "other.example" },
         { $0.port = 81 }, { $0.usesTLS = false },
         { $0 = ClientRequest("GET", RequestPath(text: String(repeating: "a", count: 257))) },
     ]
@@ -62,6 +63,15 @@ struct RecentRequestTests {
         #expect(prepared !== plain && keptCount == 1)
         #expect(try client.prepare(request, accept: nil) !== prepared)
         #expect(try client.prepare(ClientRequest("GET", "a"), accept: nil) === plain)
+    }
+
+    @Test(
+        "The idle timeout of a request is that of its URL request, in seconds",
+        arguments: [(nil, 60), (.seconds(5), 5), (.milliseconds(1_500), 1.5)] as [(Duration?, TimeInterval)])
+    func timeout(_ timeout: Duration?, _ seconds: TimeInterval) throws {
+        var request = ClientRequest("GET", "a")
+        request.timeout = timeout
+        #expect(try client.prepare(request, accept: nil).urlRequest.timeoutInterval == seconds)
     }
 
     @Test("A request for a URL is not kept")
@@ -139,7 +149,7 @@ struct RecentRequestTests {
         #expect(try prepared { $0.headers["X-A"] = "2" } != one)
         #expect(try prepared { $0.headers["X-C"] = "3" } != one)
         #expect(try prepared { $0.query = ["a": 1] } != one)
-        #expect(try prepared { $0.timeout = 5 } != one)
+        #expect(try prepared { $0.timeout = .seconds(5) } != one)
         #expect(try prepared { $0.cachePolicy = .reloadIgnoringLocalCacheData } != one)
         #expect(try prepared { $0.port = 81 } != one)
         #expect(try prepared { $0.method = "HEAD" } != one)

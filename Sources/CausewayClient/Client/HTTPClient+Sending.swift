@@ -185,7 +185,7 @@ extension HTTPClient {
         var urlRequest = URLRequest(
             url: try base.moved(to: request.rules.place).url(of: request.target, query: request.query))
         if request.method != "GET" { urlRequest.httpMethod = request.method }
-        if let timeout = request.timeout { urlRequest.timeoutInterval = timeout }
+        if let timeout = request.timeout { urlRequest.timeoutInterval = timeout / .seconds(1) }
         if let policy = request.cachePolicy { urlRequest.cachePolicy = policy }
         if let accept { urlRequest.setValue(accept, forHTTPHeaderField: "Accept") }
         if let type = request.body.contentType { urlRequest.setValue(type, forHTTPHeaderField: "Content-Type") }

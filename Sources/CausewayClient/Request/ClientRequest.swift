@@ -17,7 +17,7 @@ public struct ClientRequest: Sendable {
         var isIdempotent: Bool?
         var retryPolicy: RetryPolicy?
         var coalesces: Bool?
-        var timeout: TimeInterval?
+        var timeout: Duration?
         var expectedByteCount: Int64?
         var cachePolicy: URLRequest.CachePolicy?
         var place = Place()
@@ -97,8 +97,8 @@ public struct ClientRequest: Sendable {
         set { rules.coalesces = newValue }
     }
 
-    /// The seconds without progress after which an attempt fails; `nil` for the session's setting.
-    public var timeout: TimeInterval? {
+    /// The time without progress after which an attempt fails; `nil` for the session's setting.
+    public var timeout: Duration? {
         get { rules.timeout }
         set { rules.timeout = newValue }
     }
