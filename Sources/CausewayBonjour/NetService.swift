@@ -1,4 +1,4 @@
-package import Causeway
+internal import Causeway
 internal import CausewayBonjourProtocols
 internal import CausewayRuntime
 public import Foundation

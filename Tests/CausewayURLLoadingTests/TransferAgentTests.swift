@@ -53,7 +53,7 @@ struct TransferAgentTests {
         var settings = SessionSettings()
         settings.background.identifier = "test"
         let store = try #require(TransferStore(directory.path + "/program/test"))
-        let session = try #require(BackgroundSession(store, settings, role: .owner, program: "program"))
+        let session = try BackgroundSession(store, settings, role: .owner, program: "program")
         session.useAgent(in: directory.path, setBy: command, environment: ["PATH": "/usr/bin"])
         let agent = session.state.withLock { $0.agent }
         #expect((agent.root == nil) == (command == nil))
