@@ -8,7 +8,8 @@ enum ConnectionQueues: Sendable {
     case perConnection
 }
 
-/// The servers written with completion handlers, like a program for Apple's framework.
+/// The servers over TCP written with completion handlers, like a program for Apple's framework. ``DatagramServers`` has
+/// those over UDP.
 ///
 /// To save memory, a connection that waits for data has no state handler. Without `-v` and `--json`, the server keeps
 /// only a small closure for it, the handler of the pending receive. If a connection fails or is reset, the pending
@@ -44,9 +45,8 @@ struct CallbackServers: Sendable {
     private static func serve(_ connection: NWConnection, _ kind: ServeCommand.Kind, _ tally: some PeerTally) {
         switch kind {
         case .echo: echo(connection, tally)
-        case .sink: drain(connection, tally)
+        case .sink, .datagramSink: drain(connection, tally)
         case .source: for number in 0..<sendsInFlight { pour(connection, tally, isFirst: number == 0) }
-        case .datagramSink: countDatagrams(connection, tally)
         }
     }
 
@@ -87,13 +87,5 @@ struct CallbackServers: Sendable {
                 tally.sent(SourceBlock.content.count)
                 pour(connection, tally, isFirst: isFirst)
             })
-    }
-
-    private static func countDatagrams(_ connection: NWConnection, _ tally: some PeerTally) {
-        connection.receiveBatch { batch, error in
-            guard let batch, error == nil else { return end(connection, tally) }
-            DatagramCounter.count(batch) { connection.send(content: $0, completion: .idempotent) }
-            countDatagrams(connection, tally)
-        }
     }
 }

@@ -140,7 +140,10 @@ struct ServeCommand: Subcommand {
                 try checkRoomForSource()
                 for number in System.endingSignals { try BonjourEngine.farewell(before: number) }
             }
-            try await serve(try makeListener(on: listening.port, isDatagram: kind == .datagramSink), TaskServers(kind))
+            let listener = try makeListener(on: listening.port, isDatagram: kind == .datagramSink)
+            let servers =
+                kind == .datagramSink ? TaskServers(counting: DatagramPeers(of: listener)) : TaskServers(kind)
+            try await serve(listener, servers)
         }
     }
 

@@ -51,8 +51,9 @@ final class ServeSession: Sendable {
                 let log = makeLog("udp")
                 let wanted = shared ?? command.listening.port
                 let queue = DispatchQueue(label: "nw.serve.datagrams", target: .global())
-                let running = try start(on: wanted, isDatagram: true, queue) {
-                    try self.makeAcceptor(of: $0, on: queue, log)
+                let (kind, queues) = (command.kind, command.queues)
+                let running = try start(on: wanted, isDatagram: true, queue) { listener in
+                    DatagramServers(kind, listener, on: queue, queues: queues, log: log).accept
                 }
                 let port = try await running.port(label: "UDP port \(wanted)")
                 log.tellListening(on: port, isSecond: command.servesStreams)
@@ -66,25 +67,16 @@ final class ServeSession: Sendable {
         PeerLog(transport: transport, isVerbose: command.verbose, isJSON: command.json)
     }
 
-    private func makeAcceptor(
-        of listener: NWListener, on queue: DispatchQueue, _ log: PeerLog
-    ) throws -> @Sendable (NWConnection) -> Void {
-        if command.kind == .datagramSink {
-            return CallbackServers(command.kind, on: queue, queues: command.queues, log: log).accept
-        }
-        return try DatagramServers(listener, echoes: command.kind == .echo, on: queue, log: log).accept
-    }
-
     /// Starts a listener on `queue`. Its connections should use this queue too, because a call from one queue to
     /// another wakes a thread.
     private func start(
         on port: UInt16, isDatagram: Bool, _ queue: DispatchQueue,
-        accept: (NWListener) throws -> @Sendable (NWConnection) -> Void
+        accept: (NWListener) -> @Sendable (NWConnection) -> Void
     ) throws -> RunningListener {
         let listener = try command.makeListener(on: port, isDatagram: isDatagram)
         let (states, feed) = AsyncStream<NWListener.State>.makeStream()
         listener.stateUpdateHandler = { feed.yield($0) }
-        listener.newConnectionHandler = try accept(listener)
+        listener.newConnectionHandler = accept(listener)
         listeners.withLock { $0.append(listener) }
         listener.start(queue: queue)
         return RunningListener(listener: listener, states: states)

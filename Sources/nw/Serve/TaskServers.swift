@@ -12,10 +12,23 @@ struct TaskServers: Sendable {
         body =
             switch kind {
             case .echo: Self.echo
-            case .sink: Self.drain
+            case .sink, .datagramSink: Self.drain
             case .source: Self.pour
-            case .datagramSink: Self.countDatagrams
             }
+    }
+
+    /// Creates the server that counts datagrams.
+    ///
+    /// - Parameter peers: Limits the connections, which would otherwise stay until the server ends.
+    init(counting peers: DatagramPeers) {
+        body = { connection in
+            let mark = peers.begin(connection)
+            while let batch = try? await connection.receiveBatch() {
+                mark.set()
+                DatagramCounter.count(batch) { connection.send(content: $0, completion: .idempotent) }
+            }
+            peers.end(connection)
+        }
     }
 
     @Sendable private static func echo(_ connection: NWConnection) async {
@@ -31,11 +44,5 @@ struct TaskServers: Sendable {
     @Sendable private static func pour(_ connection: NWConnection) async {
         let blocks = Array(repeating: SourceBlock.content, count: SourceBlock.sendsInFlight)
         while (try? await connection.send(together: blocks)) != nil {}
-    }
-
-    @Sendable private static func countDatagrams(_ connection: NWConnection) async {
-        while let batch = try? await connection.receiveBatch() {
-            DatagramCounter.count(batch) { connection.send(content: $0, completion: .idempotent) }
-        }
     }
 }
