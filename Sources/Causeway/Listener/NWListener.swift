@@ -196,7 +196,7 @@ extension NWListener {
     /// the handler directly. The handler that ``NetworkListener`` sets only passes the change to a task.
     func registered(_ change: ServiceRegistrationChange) {
         let tell: @Sendable () -> Void = { [weak self] in
-            guard let self, self.driver.state != .cancelled else { return }
+            guard let self, self.state != .cancelled else { return }
             handlers.withLock { $0.registration }?(change)
         }
         guard let queue else { return tell() }
