@@ -52,6 +52,22 @@ struct StorageTests {
         #expect(!manager.fileExists(atPath: other + "/elsewhere"))
     }
 
+    @Test(
+        "A lock or a journal that cannot be opened is named, and is not taken for one in use",
+        arguments: ["lock", "journal"])
+    func unusableFile(_ name: String) async throws {
+        let bench = try Bench()
+        let path = bench.directory.path
+        try FileManager.default.createDirectory(atPath: path + "/" + name, withIntermediateDirectories: true)
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
+        await #expect {
+            _ = try await bench.open()
+        } throws: { error in
+            let error = error as? OfflineError
+            return error?.code == .storage && error?.message.contains("\(path)/\(name): open: Is a directory") == true
+        }
+    }
+
     @Test("A torn end of the journal is cut off; damage is kept in a copy; a foreign journal is not touched")
     func damage() async throws {
         let bench = try Bench()

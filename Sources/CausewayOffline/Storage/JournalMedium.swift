@@ -46,7 +46,7 @@ final class JournalDirectory: JournalMedium {
         } catch {
             throw OfflineError(.storage, "cannot use the directory \(path): \(Self.text(error))")
         }
-        guard let lock = Self.lock(directory) else {
+        guard let lock = try Self.lock(directory, path) else {
             throw OfflineError(
                 .inUse, "another process or engine uses \(path): share one engine, or choose another directory")
         }
@@ -58,14 +58,18 @@ final class JournalDirectory: JournalMedium {
         }
     }
 
-    /// Tries for 200 ms: if the previous process was killed just after a fork, its child process holds the lock until
-    /// the child calls exec.
-    private static func lock(_ directory: PrivateDirectory) -> FileLock? {
-        for _ in 0..<20 {
-            if let lock = directory.lock(lockName) { return lock }
-            Thread.sleep(forTimeInterval: 0.01)
+    /// Takes the lock; returns `nil` if another process or engine holds it. Tries for 200 ms: if the previous process
+    /// was killed just after a fork, its child process holds the lock until the child calls exec.
+    private static func lock(_ directory: PrivateDirectory, _ path: String) throws(OfflineError) -> FileLock? {
+        do throws(SystemError) {
+            for _ in 0..<20 {
+                if let lock = try directory.claim(lockName) { return lock }
+                Thread.sleep(forTimeInterval: 0.01)
+            }
+            return nil
+        } catch {
+            throw OfflineError(.storage, "cannot use \(path)/\(lockName): \(text(error))")
         }
-        return nil
     }
 
     /// Reads the journal. A damaged journal is first copied to ``damaged``.
