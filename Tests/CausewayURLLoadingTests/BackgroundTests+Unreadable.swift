@@ -89,4 +89,39 @@ extension BackgroundTests {
             #expect(try (store().record(task.taskIdentifier) == nil) == isCancelled)
         }
     }
+
+    /// Returns a download's task and its file, whose content cannot be written to the disk any more.
+    private func spoiledDownload(in session: URLSession) throws -> (core: TaskCore, file: FileSink) {
+        let core = try #require(session.downloadTask(with: url).core)
+        let request = URLRequest(url: url)
+        let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: nil)
+        let file = try #require(core.plan.transfer).newFile(for: response, of: request, request)
+        OpenDescriptors.spoil(file.url.path)
+        #expect(!file.synchronize())
+        return (core, file)
+    }
+
+    @Test("A download whose content cannot be written to the disk fails, also if this is noticed only at its end")
+    func unwrittenDownload() async throws {
+        let calls = Calls()
+        let session = session(calls)
+        let (core, file) = try spoiledDownload(in: session)
+        core.state.withLock { $0.content.file = file }
+        core.finishDownload(nil)
+        await calls.wait(for: 1)
+        #expect(calls.list.withLock { $0 } == ["end 1 -3003"])
+        #expect(try store().identifiers == [] && store().contentSize(1) == nil)
+        session.invalidateAndCancel()
+    }
+
+    @Test("A download whose content cannot be written to the disk fails at the next synchronization")
+    func unwrittenPart() throws {
+        let session = session(nil)
+        defer { session.invalidateAndCancel() }
+        let (core, file) = try spoiledDownload(in: session)
+        let transfer = try #require(core.plan.transfer)
+        try transfer.wrote(1, total: 1, to: file)
+        #expect(throws: LoadFailure.self) { try transfer.wrote(16 << 20, total: 16 << 20, to: file) }
+        #expect(transfer.record.content.durable == 0)
+    }
 }

@@ -195,9 +195,12 @@ struct OldDownloadTests {
     final class Chooser: NSObject, NSURLDownloadDelegate, Sendable {
         let events = Mutex<[String]>([])
         let path: String
+        /// Whether the descriptor of the file is closed when content arrives, so that the download cannot close it.
+        let closesFile: Bool
 
-        init(path: String) {
+        init(path: String, closesFile: Bool = false) {
             self.path = path
+            self.closesFile = closesFile
             super.init()
         }
 
@@ -212,7 +215,10 @@ struct OldDownloadTests {
         func download(_ download: NSURLDownload, didCreateDestination path: String) {
             note("created " + URL(fileURLWithPath: path).lastPathComponent)
         }
-        func download(_ download: NSURLDownload, didReceiveDataOfLength length: Int) { note("\(length)") }
+        func download(_ download: NSURLDownload, didReceiveDataOfLength length: Int) {
+            note("\(length)")
+            if closesFile { for descriptor in OpenDescriptors.of(path) { close(descriptor) } }
+        }
         func downloadDidFinish(_ download: NSURLDownload) { note("finished") }
         func download(_ download: NSURLDownload, didFailWithError error: any Error) {
             note("failed \((error as NSError).code)")
@@ -271,6 +277,18 @@ struct OldDownloadTests {
         try download.received(response, canceller)
         let exists = FileManager.default.fileExists(atPath: path)
         #expect(!exists)
+    }
+
+    @Test("A download whose file cannot be closed fails, and its file is removed")
+    func closing() async {
+        await #expect(processExitsWith: .success) {
+            let path = FileManager.default.temporaryDirectory.path + "/causeway-\(UUID())"
+            let chooser = Chooser(path: path, closesFile: true)
+            let request = URLRequest(url: URL(string: "data:,hello")!)
+            await OldDownloadTests().run(chooser) { NSURLDownload(request: request, delegate: chooser) }
+            #expect(chooser.events.withLock { $0.suffix(2) } == ["5", "failed -3002"])
+            #expect(!FileManager.default.fileExists(atPath: path))
+        }
     }
 
     @Test("A failure is the last message")

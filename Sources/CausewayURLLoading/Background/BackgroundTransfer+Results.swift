@@ -35,13 +35,12 @@ extension BackgroundTransfer {
             defer { state.body.file = nil }
             return state.body
         }
-        if let file = body.file {
-            _ = file.synchronize()
-            try file.close()
-        }
+        // If the content cannot be written to the disk, only the content of the response is missing.
+        let isSynchronized = body.file?.synchronize() ?? true
+        try body.file?.close()
         let isWritten = update { record in
             record.stage = .finished
-            record.content.isCut = body.isCut
+            record.content.isCut = body.isCut || !isSynchronized
             record.response = (response as? HTTPURLResponse)?.head
         }
         guard isWritten else { throw LoadFailure(.fileNotWritten) }

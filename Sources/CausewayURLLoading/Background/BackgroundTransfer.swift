@@ -233,14 +233,18 @@ final class BackgroundTransfer: Sendable {
     }
 
     /// Synchronizes the file periodically, so that little is lost if the system crashes.
-    func wrote(_ count: Int, total: Int64, to file: FileSink) {
+    ///
+    /// - Throws: ``LoadFailure`` if the content could not be written to the disk. The kernel reports this once: a later
+    ///   synchronization would succeed although content is lost.
+    func wrote(_ count: Int, total: Int64, to file: FileSink) throws(LoadFailure) {
         let isDue = state.withLock { state in
             state.unsynchronized += count
             guard state.unsynchronized >= Self.synchronizationInterval else { return false }
             state.unsynchronized = 0
             return true
         }
-        guard isDue, file.synchronize() else { return }
+        guard isDue else { return }
+        guard file.synchronize() else { throw LoadFailure(.fileNotWritten) }
         update { record in
             record.content.durable = total
             record.content.boot = BootIdentifier.current

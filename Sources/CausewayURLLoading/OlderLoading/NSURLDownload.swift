@@ -14,12 +14,14 @@ public import Foundation
         var allowsOverwriting = false
         var deletesUponFailure = true
         var task: URLSessionDataTask?
-        var handle: FileHandle?
         var path: String?
     }
 
     private let first: URLRequest
     private let state = LockedValue(State())
+    /// The open file. It is written while this value is locked: a cancellation on another thread must not close its
+    /// descriptor meanwhile, because the descriptor could then belong to another file.
+    private let file = LockedValue<FileHandle?>(nil)
     let events: ConnectionEvents<any NSURLDownloadDelegate>
 
     /// Returns whether a download with the given encoding can be resumed: always `false`.
@@ -64,7 +66,7 @@ public import Foundation
     open func cancel() {
         events.end()
         state.withLock { $0.task }?.cancel()
-        closeFile(removes: deletesFileUponFailure)
+        abandonFile()
     }
 
     /// Sets the file's path. This has no effect after the file has been created.
@@ -104,19 +106,17 @@ public import Foundation
         let path = overwrites ? wanted : Self.unused(wanted)
         guard FileManager.default.createFile(atPath: path, contents: nil) else { throw LoadFailure(.fileNotCreated) }
         guard let handle = FileHandle(forWritingAtPath: path) else { throw LoadFailure(.fileNotOpened) }
-        state.withLock { state in
-            state.handle = handle
-            state.path = path
-        }
+        state.withLock { $0.path = path }
+        file.withLock { $0 = handle }
         // If another thread cancelled the download before the file was stored in the state, the cancellation found no
         // file. So the file is closed here.
-        guard !events.hasEnded else { return closeFile(removes: deletesFileUponFailure) }
+        guard !events.hasEnded else { return abandonFile() }
         delegate.download(self, didCreateDestination: path)
     }
 
     func received(_ data: Data, _ delegate: any NSURLDownloadDelegate) throws(LoadFailure) {
         do {
-            try state.withLock { $0.handle }?.write(contentsOf: data)
+            _ = try file.withLock { try $0?.write(contentsOf: data) }
         } catch {
             throw LoadFailure(.fileNotWritten, underlying: error)
         }
@@ -126,18 +126,38 @@ public import Foundation
     /// Delivers the final callback.
     func end(_ error: (any Error)?) {
         events.addLast { [self] delegate in
-            closeFile(removes: error != nil && deletesFileUponFailure)
-            if let error { delegate.download(self, didFailWithError: error) } else { delegate.downloadDidFinish(self) }
+            // The system can report only now that content could not be written, for example because a disk is full.
+            let closing = closeFile()
+            guard let error = error ?? closing?.urlError(for: first.url) else {
+                return delegate.downloadDidFinish(self)
+            }
+            removeFailedFile()
+            delegate.download(self, didFailWithError: error)
         }
     }
 
-    private func closeFile(removes: Bool) {
-        let (handle, path) = state.withLock { state in
-            defer { state.handle = nil }
-            return (state.handle, state.path)
+    /// Closes the file of a download that was cancelled, and removes it unless the program keeps it.
+    private func abandonFile() {
+        _ = closeFile()
+        removeFailedFile()
+    }
+
+    /// Closes the file. Returns the failure; `nil` if there is none.
+    private func closeFile() -> LoadFailure? {
+        file.withLock { handle -> LoadFailure? in
+            defer { handle = nil }
+            do {
+                try handle?.close()
+                return nil
+            } catch {
+                return LoadFailure(.fileNotClosed, underlying: error)
+            }
         }
-        try? handle?.close()
-        if removes, let path { try? FileManager.default.removeItem(atPath: path) }
+    }
+
+    private func removeFailedFile() {
+        guard deletesFileUponFailure, let path = state.withLock({ $0.path }) else { return }
+        try? FileManager.default.removeItem(atPath: path)
     }
 
     /// Returns a path at which no file exists, such as `name-1.txt` for `name.txt`.

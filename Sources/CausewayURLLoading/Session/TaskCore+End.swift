@@ -62,8 +62,11 @@ extension TaskCore {
 
     func finishDownload(_ handler: TaskPlan.FileHandler?) {
         guard let file = state.withLock({ $0.content.file }) else { return finish(LoadFailure(.protocolViolation)) }
-        if plan.transfer != nil { _ = file.synchronize() }
         do throws(LoadFailure) {
+            // Without this, a result could be recorded as complete although its content never reached the disk.
+            if let transfer = plan.transfer, transfer.record.stage != .finished, !file.synchronize() {
+                throw LoadFailure(.fileNotWritten)
+            }
             try file.close()
         } catch {
             return finish(error)

@@ -108,7 +108,7 @@ extension TaskCore {
         case .file:
             do throws(LoadFailure) {
                 try file?.write(data)
-                if let file { plan.transfer?.wrote(data.count, total: total, to: file) }
+                if let file { try plan.transfer?.wrote(data.count, total: total, to: file) }
                 notifyOfWriting(data.count, total, expected)
             } catch {
                 finish(error)

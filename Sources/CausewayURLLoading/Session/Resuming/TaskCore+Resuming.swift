@@ -43,12 +43,13 @@ extension TaskCore {
             // so the task must not remove the file.
             return state.withLock { state in state.load.interruption.resumption.take() ?? plan.resumption }?.data
         }
-        // Resume data refers to a file in the temporary directory. A background session's file is moved there.
+        // Resume data refers to a file in the temporary directory. A background session's file is moved there. The file
+        // is closed before: if that fails, its content is not valid.
         guard let file = content.file, let response = content.response as? HTTPURLResponse,
             case let url = plan.transfer == nil ? file.url : FileSink.newURL(),
             let data = ResumeData(originalRequest, current, response, received: counts.received, file: url)?.encoded,
-            url == file.url || (try? FileManager.default.moveItem(at: file.url, to: url)) != nil,
-            (try? file.close()) != nil
+            (try? file.close()) != nil,
+            url == file.url || (try? FileManager.default.moveItem(at: file.url, to: url)) != nil
         else { return nil }
         state.withLock { $0.content.keepsFile = true }
         return data

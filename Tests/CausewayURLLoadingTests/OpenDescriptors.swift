@@ -1,0 +1,22 @@
+import Foundation
+
+/// Finds the descriptors with which this process has opened a file.
+enum OpenDescriptors {
+    static func of(_ path: String) -> [CInt] {
+        guard let resolved = realpath(path, nil) else { return [] }
+        defer { free(resolved) }
+        let wanted = String(cString: resolved)
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        return names.compactMap { name in
+            let file = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + name)
+            return file == wanted ? CInt(name) : nil
+        }
+    }
+
+    /// Makes the descriptors of a file refer to a device that cannot be synchronized.
+    static func spoil(_ path: String) {
+        let device = open("/dev/null", O_WRONLY | O_CLOEXEC)
+        for descriptor in of(path) { _ = dup2(device, descriptor) }
+        close(device)
+    }
+}
