@@ -29,6 +29,14 @@ struct ListenerServiceTests {
         #expect(throws: NWError.posix(.EINVAL)) { try NWListener(parameters: parameters, on: 2) }
     }
 
+    @Test("Running a listener that was cancelled before ends at once")
+    func cancelledBefore() async throws {
+        let listener = try NWListener(using: .tcp)
+        listener.cancel()
+        try await listener.run { _ in Issue.record("a cancelled listener accepted a connection") }
+        #expect(listener.state == .cancelled)
+    }
+
     @Test("The record object and its bytes are two views of one record")
     func textRecord() {
         var service = Service(type: "_http._tcp", txtRecord: NWTXTRecord(["a": "b"]))

@@ -24,8 +24,7 @@ extension NWListener {
         let failure = LockedValue<NWError?>(nil)
         newConnectionHandler = { accepted.append($0) }
         let report = stateUpdateHandler
-        stateUpdateHandler = { state in
-            report?(state)
+        let end: @Sendable (State) -> Void = { state in
             switch state {
             case .failed(let error):
                 failure.withLock { $0 = error }
@@ -34,7 +33,13 @@ extension NWListener {
             case .setup, .waiting, .ready: break
             }
         }
+        stateUpdateHandler = { state in
+            report?(state)
+            end(state)
+        }
         driver.start(on: nil, observer: self)
+        // A listener that has ended before does not start again, and reports no state.
+        end(state)
         let served = ServedConnections(body)
         await withTaskCancellationHandler {
             // Run this task on the event loop that accepts connections. Starting a connection then wakes no other
