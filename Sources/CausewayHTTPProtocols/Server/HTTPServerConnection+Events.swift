@@ -62,6 +62,20 @@ package struct HTTPServerRequestHead: Equatable, Sendable {
     package var contentLength: Int?
     /// Whether content or trailer fields follow.
     package var hasContent: Bool
+
+    package init(
+        method: String, target: String, authority: String? = nil, version: HTTPVersion, protocolName: String? = nil,
+        fields: FieldSection, contentLength: Int? = nil, hasContent: Bool
+    ) {
+        self.method = method
+        self.target = target
+        self.authority = authority
+        self.version = version
+        self.protocolName = protocolName
+        self.fields = fields
+        self.contentLength = contentLength
+        self.hasContent = hasContent
+    }
 }
 
 /// How a response frames its content.

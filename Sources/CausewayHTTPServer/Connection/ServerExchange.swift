@@ -151,10 +151,8 @@ final class ServerExchange: Sendable {
     /// begins.
     var outcome: (status: Int, sentCount: Int) { state.withLock { ($0.status, $0.sentCount) } }
 
+    /// - Precondition: The status is interim and not 100 or 101; see ``RequestOrigin/inform(_:_:)``.
     func inform(_ status: Int, _ fields: FieldSection) throws(HTTPServerError) {
-        guard (102...199).contains(status) else {
-            throw HTTPServerError(.invalidMessage, 500, "status \(status) is not interim")
-        }
         try perform { [id] machine throws(HTTPServerRefusal) in try machine.inform(id, status, fields) }
     }
 

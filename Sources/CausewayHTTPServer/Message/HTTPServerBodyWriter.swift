@@ -3,7 +3,7 @@ public import FoundationEssentials
 
 /// Writes a response's content in chunks.
 public struct HTTPServerBodyWriter: Sendable {
-    let exchange: ServerExchange
+    let destination: ContentDestination
 
     /// Sends a chunk. Suspends while the client does not read, so at most one chunk and 128 KiB wait for a slow client.
     ///
@@ -16,13 +16,21 @@ public struct HTTPServerBodyWriter: Sendable {
     /// generic function.
     @inline(never)
     public func write(_ piece: Data) async throws {
-        try await exchange.write(ByteChain(Array(piece)))
+        switch destination {
+        case .client(let exchange): try await exchange.write(ByteChain(Array(piece)))
+        case .collector(let collector): try collector.append(piece)
+        }
     }
 
     /// Sends a text as a chunk.
     ///
     /// - Throws: As ``write(_:)-(Data)``.
-    public func write(_ text: String) async throws { try await exchange.write(ByteChain(Array(text.utf8))) }
+    public func write(_ text: String) async throws {
+        switch destination {
+        case .client(let exchange): try await exchange.write(ByteChain(Array(text.utf8)))
+        case .collector(let collector): try collector.append(Data(text.utf8))
+        }
+    }
 
     /// Sends a sequence's elements as chunks.
     ///
@@ -34,5 +42,18 @@ public struct HTTPServerBodyWriter: Sendable {
 
     /// Sets the trailer fields. They are sent after the content if the protocol supports them: in HTTP/2, and in
     /// HTTP/1.1 for content without a stated length.
-    public func setTrailers(_ fields: HTTPServerFields) { exchange.setTrailers(fields.section) }
+    public func setTrailers(_ fields: HTTPServerFields) {
+        switch destination {
+        case .client(let exchange): exchange.setTrailers(fields.section)
+        case .collector: break
+        }
+    }
+}
+
+/// Where a response's content goes.
+enum ContentDestination: Sendable {
+    /// To the client that sent the request.
+    case client(ServerExchange)
+    /// To the program itself, for example a test.
+    case collector(ContentCollector)
 }

@@ -11,7 +11,8 @@ public struct HTTPServerError: Error, Sendable {
         public static let status = Code(kind: .status)
         /// The client closed the connection or cancelled the request.
         public static let clientGone = Code(kind: .clientGone)
-        /// The request content is longer than ``HTTPServer/Configuration/maximumContentLength``.
+        /// The request content is longer than ``HTTPServer/Configuration/maximumContentLength``, or some content is
+        /// longer than the limit of the call that reads it.
         public static let contentTooLong = Code(kind: .contentTooLong)
         /// The response cannot be sent, for example because a field contains a line end.
         public static let invalidMessage = Code(kind: .invalidMessage)

@@ -2,7 +2,7 @@ internal import CausewayHTTPProtocols
 public import CausewayTypes
 public import FoundationEssentials
 
-/// A request from a client.
+/// A request from a client, or one that a test has made.
 public struct HTTPServerRequest: Sendable {
     /// The method, which is case-sensitive (RFC 9110 §9.1).
     public var method: String { head.method }
@@ -15,14 +15,16 @@ public struct HTTPServerRequest: Sendable {
     /// The values of the route's path parameters, without percent-encoding.
     public internal(set) var parameters: [String: String] = [:]
     /// The content. Only one task at a time may read it.
-    public var body: HTTPServerRequestBody { HTTPServerRequestBody(exchange: exchange, length: head.contentLength) }
+    public var body: HTTPServerRequestBody { HTTPServerRequestBody(origin: origin, length: head.contentLength) }
 
     let head: HTTPServerRequestHead
-    let exchange: ServerExchange
+    let origin: RequestOrigin
 
-    init(_ exchange: ServerExchange) {
-        self.exchange = exchange
-        head = exchange.head
+    init(_ exchange: ServerExchange) { self.init(exchange.head, .client(exchange)) }
+
+    init(_ head: HTTPServerRequestHead, _ origin: RequestOrigin) {
+        self.origin = origin
+        self.head = head
         let target = head.target
         guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else {
             path = target
@@ -40,9 +42,9 @@ public struct HTTPServerRequest: Sendable {
         head.version >= .http2 ? "HTTP/\(head.version.major)" : "HTTP/\(head.version.major).\(head.version.minor)"
     }
     /// Whether the connection uses TLS.
-    public var isSecure: Bool { exchange.connection.isSecure }
+    public var isSecure: Bool { origin.isSecure }
     /// The client's address.
-    public var remoteEndpoint: NWEndpoint { exchange.connection.remoteEndpoint }
+    public var remoteEndpoint: NWEndpoint { origin.remoteEndpoint }
 
     /// The names and values of the query, decoded from `application/x-www-form-urlencoded`, in order.
     public var queryItems: [(name: String, value: String)] { FormItems.decoded(query ?? "") }
@@ -51,7 +53,7 @@ public struct HTTPServerRequest: Sendable {
     ///
     /// - Throws: ``HTTPServerError`` with the code `clientGone`, or `invalidMessage` for a status that is not interim.
     public func inform(_ status: Int, _ fields: HTTPServerFields = HTTPServerFields()) throws(HTTPServerError) {
-        try exchange.inform(status, fields.section)
+        try origin.inform(status, fields.section)
     }
 }
 
@@ -63,27 +65,27 @@ public struct HTTPServerRequestBody: AsyncSequence, Sendable {
     /// A chunk of content.
     public typealias Element = Data
 
-    let exchange: ServerExchange
+    let origin: RequestOrigin
     /// The content length stated by the client; `nil` if it stated none.
     public let length: Int?
 
     /// Reads the content in chunks.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        let exchange: ServerExchange
+        let origin: RequestOrigin
 
         /// Returns the next chunk; `nil` at the end of the content.
         ///
         /// Cancellation: throws `CancellationError`. No content is lost.
-        nonisolated(nonsending) public mutating func next() async throws -> Data? { try await exchange.read() }
+        nonisolated(nonsending) public mutating func next() async throws -> Data? { try await origin.read() }
 
         /// Returns the next chunk like ``next()``, in the caller's isolation.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> Data? {
-            try await exchange.read()
+            try await origin.read()
         }
     }
 
     /// Returns an iterator over the unread chunks.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(exchange: exchange) }
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(origin: origin) }
 
     /// Reads the rest of the content.
     ///
@@ -98,5 +100,5 @@ public struct HTTPServerRequestBody: AsyncSequence, Sendable {
     }
 
     /// The trailer fields; `nil` before the end of the content.
-    public var trailers: HTTPServerFields? { exchange.trailers.map { HTTPServerFields($0) } }
+    public var trailers: HTTPServerFields? { origin.trailers.map { HTTPServerFields($0) } }
 }

@@ -82,7 +82,9 @@ final class ServerService: Sendable {
             let content = length.map { HTTPServerContent.length($0) } ?? .unknown
             try exchange.respond(response.status, fields, content, isWhole: false)
             // For HEAD, do not produce the content: it is not sent, and producing it may be expensive.
-            if exchange.head.method != "HEAD" { try await write(HTTPServerBodyWriter(exchange: exchange)) }
+            if exchange.head.method != "HEAD" {
+                try await write(HTTPServerBodyWriter(destination: .client(exchange)))
+            }
             try exchange.finish()
             await exchange.connection.awaitRoom(exchange.id)
         case .webSocket(let route): try await route.serve(exchange, fields)
