@@ -12,8 +12,9 @@ public struct HTTPServerRequest: Sendable {
     public let query: String?
     /// The header fields.
     public var fields: HTTPServerFields { HTTPServerFields(head.fields) }
-    /// The values of the route's path parameters, without percent-encoding.
-    public internal(set) var parameters: [String: String] = [:]
+    /// The values of the route's path parameters, without percent-encoding. A test of a handler without routes sets
+    /// them.
+    public var parameters = HTTPServer.Parameters()
     /// The content. Only one task at a time may read it.
     public var body: HTTPServerRequestBody { HTTPServerRequestBody(origin: origin, length: head.contentLength) }
 
