@@ -1,15 +1,44 @@
+internal import CausewayTypes
 internal import CausewayWire
 public import FoundationEssentials
 
 extension HTTPServerRequest {
-    /// Reads the content as a JSON value. The media type is not checked.
+    /// Reads the content as a JSON value. The media type must be JSON: `application/json`, or a type with the suffix
+    /// `+json` (RFC 6839 §3.1).
     ///
     /// ```swift
     /// routes.post("/users") { request in
-    ///     let user = try await request.json(User.self)
+    ///     let user = try await request.decode(User.self, upTo: 1 << 20)
     ///     return try .json(user, status: 201)
     /// }
     /// ```
+    ///
+    /// A page of another site can make a browser send JSON with the user's cookies, but only as plain text or without a
+    /// type. The server's consent (CORS) is needed for the type of JSON.
+    ///
+    /// Cancellation: throws `CancellationError`. No content is lost.
+    ///
+    /// - Parameters:
+    ///   - type: The value's type.
+    ///   - limit: The maximum content length in bytes.
+    ///   - decoder: The decoder.
+    /// - Throws: ``HTTPServerError`` with status 415 for another media type or none (RFC 9110 §15.5.16), 400 if the
+    ///   content is not JSON of this type, `contentTooLong` (413), or `clientGone`.
+    nonisolated(nonsending)
+        public func decode<Value: Decodable>(
+            _ type: Value.Type = Value.self, upTo limit: Int = 2 << 20, decoder: JSONDecoder = JSONDecoder()
+        ) async throws -> Value
+    {
+        guard isJSON else { throw HTTPServerError(status: 415, "the content is not JSON") }
+        return try await json(type, upTo: limit, decoder: decoder)
+    }
+
+    private var isJSON: Bool {
+        guard let type = fields["Content-Type"].flatMap({ MediaType(parsing: $0) }) else { return false }
+        return type.essence == "application/json" || type.subtype.hasSuffix("+json")
+    }
+
+    /// Reads the content as a JSON value of any media type. ``decode(_:upTo:decoder:)`` checks the type.
     ///
     /// Cancellation: throws `CancellationError`. No content is lost.
     ///
@@ -27,7 +56,7 @@ extension HTTPServerRequest {
         do {
             return try decoder.decode(type, from: content)
         } catch let error as DecodingError {
-            throw HTTPServerError(status: 400, "malformed JSON: \(error.explanation)")
+            throw HTTPServerError(status: 400, "malformed JSON: \(error.reason)")
         }
     }
 
@@ -60,8 +89,15 @@ extension HTTPServerRequest {
 }
 
 extension DecodingError {
+    /// A description of the decoding error in one line. Its parts can come from the client, such as keys and values, so
+    /// its length is limited and its control characters are escaped.
+    fileprivate var reason: String {
+        let text = String(String.UnicodeScalarView(explanation.unicodeScalars.prefix(200)))
+        return PrintableText(foreign: text).text
+    }
+
     /// A description of the decoding error, with the location of the invalid value.
-    fileprivate var explanation: String {
+    private var explanation: String {
         switch self {
         case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
             Self.explanation(context.debugDescription, context.codingPath)
