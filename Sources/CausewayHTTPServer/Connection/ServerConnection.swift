@@ -42,7 +42,12 @@ final class ServerConnection: Sendable {
             while await mayReceive() {
                 let hasLost = await receive()
                 while let exchange = state.withLock({ $0.ready.takeForNewTask() }) {
-                    group.addTask { await self.serve(exchange) }
+                    // Without an executor for handlers, the child task runs on the event loop, like this task.
+                    if let executor = service.handlerExecutor {
+                        group.addTask(executorPreference: executor) { await self.serve(exchange) }
+                    } else {
+                        group.addTask { await self.serve(exchange) }
+                    }
                 }
                 // The client may be gone. Handlers that wait for something other than the client need not continue.
                 if hasLost { group.cancelAll() }

@@ -14,6 +14,9 @@ extension HTTPServer {
         /// Called when a request has ended, for example to write an access log.
         public var exchangeHandler: (@Sendable (Exchange) -> Void)?
 
+        /// Where handlers run (default: on the event loop of their connection).
+        public var handlerExecution = HandlerExecution.eventLoop
+
         /// Creates the default configuration.
         public init() {}
 

@@ -11,6 +11,8 @@ final class ServerService: Sendable {
 
     let limits: HTTPServerLimits
     let lingerTime: Duration
+    /// Runs the tasks that serve requests; `nil` for the event loop of their connection.
+    let handlerExecutor: (any TaskExecutor)?
     private let handler: HTTPServer.Handler
     private let observer: (@Sendable (HTTPServer.Exchange) -> Void)?
     private let date = ServerDate()
@@ -18,6 +20,7 @@ final class ServerService: Sendable {
     init(_ configuration: HTTPServer.Configuration, _ handler: @escaping HTTPServer.Handler) {
         limits = configuration.limits
         lingerTime = configuration.lingerTime
+        handlerExecutor = configuration.handlerExecution.executor
         observer = configuration.exchangeHandler
         self.handler = handler
     }
