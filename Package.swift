@@ -171,7 +171,9 @@ let tests: Rows = [
         "Causeway", "CausewayExercises", "CausewayHTTP", "CausewayHTTPProtocols", "CausewayProtocols",
         "CausewaySystem", "CausewayTestKit", "CausewayTypes", "CausewayWire",
     ],
-    "CausewayHTTPServerTests": ["CausewayHTTPServer", "CausewayProtocols", "CausewaySystem"],
+    "CausewayHTTPServerTests": [
+        "Causeway", "CausewayHTTPServer", "CausewayProtocols", "CausewaySystem", "CausewayTypes",
+    ],
     "CausewayURLLoadingTests": [
         "Causeway", "CausewayHTTP", "CausewayHTTPProtocols", "CausewayProtocols", "CausewaySystem", "CausewayTestKit",
         "CausewayURLLoading", "CausewayWire",

@@ -26,6 +26,6 @@ enum HTTPHello {
                 }
             }
         }
-        try await HTTPServer(on: port, routes: routes).run { print("Listening on port \($0)") }
+        try await HTTPServer(at: .loopback(port: port), routes: routes).run { print("Listening on port \($0)") }
     }
 }

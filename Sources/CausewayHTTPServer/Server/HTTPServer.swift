@@ -6,13 +6,14 @@ public import CausewayTypes
 
 /// A server for HTTP/1.1 and HTTP/2, on TCP or TLS.
 ///
-/// A closure handles each request. The closure runs in a separate task, on the connection's event loop: work that
-/// blocks or computes for long belongs on other threads. The task is cancelled when the client goes away.
+/// A closure handles each request. The closure runs in a separate task, by default on the connection's event loop: for
+/// work that blocks or computes for long, choose another ``Configuration/handlerExecution``. The task is cancelled when
+/// the client goes away.
 ///
 /// ```swift
 /// var routes = HTTPServerRoutes()
 /// routes.get("/hello/{name}") { request in .text("Hello, \(request.parameters["name"] ?? "")!") }
-/// let server = try HTTPServer(on: 8080, routes: routes)
+/// let server = try HTTPServer(at: .loopback(port: 8080), routes: routes)
 /// try await server.run()
 /// ```
 public final class HTTPServer: Sendable {
@@ -33,7 +34,10 @@ public final class HTTPServer: Sendable {
     private let maximumConnections: Int
     private let state = LockedValue(State())
 
-    /// Creates a server. It does nothing before ``run(whenReady:)``.
+    /// Creates a server at a port. It does nothing before ``run()``.
+    ///
+    /// Unless the parameters have a local endpoint or an interface, the server listens on all addresses of this host,
+    /// and other hosts can connect. ``init(at:using:configuration:handler:)`` names the address instead.
     ///
     /// - Parameters:
     ///   - parameters: The transport: TCP, or TLS with an identity. If the TLS options contain no application protocols
@@ -43,7 +47,7 @@ public final class HTTPServer: Sendable {
     ///   - handler: Responds to each request.
     /// - Throws: `NWError.posix` with `EINVAL` if both `parameters` and `port` specify a local port.
     public init(
-        using parameters: NWParameters = HTTPServer.defaultParameters, on port: NWEndpoint.Port = .any,
+        using parameters: NWParameters = HTTPServer.defaultParameters, on port: NWEndpoint.Port,
         configuration: Configuration = Configuration(), handler: @escaping Handler
     ) throws {
         let parameters = parameters.copy()
@@ -59,11 +63,12 @@ public final class HTTPServer: Sendable {
         places = ConnectionPlaces(of: listener, count: maximumConnections)
     }
 
-    /// Creates a server that hands each request to its route's handler.
+    /// Creates a server that hands each request to its route's handler. It listens where
+    /// ``init(using:on:configuration:handler:)`` does; ``init(at:using:configuration:routes:)`` names the address.
     ///
     /// - Throws: As ``init(using:on:configuration:handler:)``.
     public convenience init(
-        using parameters: NWParameters = HTTPServer.defaultParameters, on port: NWEndpoint.Port = .any,
+        using parameters: NWParameters = HTTPServer.defaultParameters, on port: NWEndpoint.Port,
         configuration: Configuration = Configuration(), routes: HTTPServerRoutes
     ) throws {
         try self.init(using: parameters, on: port, configuration: configuration) { request in
@@ -88,7 +93,8 @@ public final class HTTPServer: Sendable {
     /// The local port; `nil` before the server is ready.
     public var port: NWEndpoint.Port? { listener.port }
 
-    /// The service to advertise on the local network, for example with the type `_http._tcp`. Set it before ``run(whenReady:)``.
+    /// The service to advertise on the local network, for example with the type `_http._tcp`. Set it before ``run()``,
+    /// for a server with an address that other hosts reach, such as ``Address/any(port:)``.
     public var advertisedService: NWListener.Service? {
         get { listener.service }
         set { listener.service = newValue }
@@ -96,11 +102,21 @@ public final class HTTPServer: Sendable {
 
     /// Serves clients until the task is cancelled, the server has shut down, or the listener fails.
     ///
+    /// This is the method that the protocol `Service` of swift-service-lifecycle requires. At a graceful shutdown, call
+    /// ``shutDown(within:)``.
+    ///
+    /// Cancellation: as for ``run(whenReady:)``.
+    ///
+    /// - Throws: The listener's error, for example `.posix(.EADDRINUSE)`.
+    public func run() async throws(NWError) { try await run(whenReady: nil) }
+
+    /// Serves clients like ``run()``, and reports when the server accepts connections.
+    ///
     /// Cancellation: closes all connections at once, cancels the handlers, and returns when they have ended.
     ///
     /// - Parameter whenReady: Called with the local port when the server accepts connections.
     /// - Throws: The listener's error, for example `.posix(.EADDRINUSE)`.
-    public func run(whenReady: (@Sendable (NWEndpoint.Port) -> Void)? = nil) async throws(NWError) {
+    public func run(whenReady: (@Sendable (NWEndpoint.Port) -> Void)?) async throws(NWError) {
         listener.stateUpdateHandler = { [weak listener] state in
             if state == .ready, let port = listener?.port { whenReady?(port) }
         }
@@ -117,7 +133,8 @@ public final class HTTPServer: Sendable {
         if let failure { throw failure }
     }
 
-    /// Shuts the server down: it accepts no more connections, and ``run(whenReady:)`` returns when the requests in progress are complete.
+    /// Shuts the server down: it accepts no more connections, and ``run()`` returns when the requests in progress are
+    /// complete.
     ///
     /// - Parameter limit: The time after which the remaining connections are closed and their handlers are cancelled.
     public func shutDown(within limit: Duration = .seconds(30)) {

@@ -20,6 +20,13 @@ enum TestServer {
         configure(&configuration)
         parameters.requiredLocalEndpoint = .hostPort(host: medium == .tcp6 ? "::1" : "127.0.0.1", port: .any)
         let server = try HTTPServer(using: parameters, configuration: configuration, routes: routes)
+        try await run(server, body)
+    }
+
+    /// Runs a server, passes it with its port to `body`, and stops it afterwards.
+    static func run(
+        _ server: HTTPServer, _ body: @Sendable (HTTPServer, UInt16) async throws -> Void
+    ) async throws {
         let (ports, feed) = AsyncStream<UInt16>.makeStream()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
