@@ -18,6 +18,10 @@ let services = ["NetServicePublisher", "SavedService"]
 let actors: [Target.Dependency] = [
     .product(name: "CausewayPeerActors", package: "causeway"), .product(name: "CausewayPeers", package: "causeway"),
 ]
+/// What an HTTP server needs.
+let server: [Target.Dependency] = [
+    .product(name: "Causeway", package: "causeway"), .product(name: "CausewayHTTPServer", package: "causeway"),
+]
 
 let package = Package(
     name: "examples",
@@ -69,12 +73,8 @@ let package = Package(
                     .product(name: "CausewayClient", package: "causeway"),
                     .product(name: "CausewayOffline", package: "causeway"),
                 ], path: "OfflineQueue"),
-            .executableTarget(
-                name: "HTTPHello",
-                dependencies: [
-                    .product(name: "Causeway", package: "causeway"),
-                    .product(name: "CausewayHTTPServer", package: "causeway"),
-                ], path: "HTTPHello"),
+            .executableTarget(name: "HTTPHello", dependencies: server, path: "HTTPHello"),
+            .executableTarget(name: "ServerMiddleware", dependencies: server, path: "ServerMiddleware"),
             // Does not use the drop-in module, because that module exports Foundation.
             .executableTarget(
                 name: "SmallClient", dependencies: [.product(name: "Causeway", package: "causeway")],
