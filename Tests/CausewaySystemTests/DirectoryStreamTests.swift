@@ -33,7 +33,7 @@ struct DirectoryStreamTests {
             #expect(try Set(DirectoryStream.names(in: path)) == ["a", ".hidden", "ž", "sub"])
             let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
             defer { close(directory) }
-            // Each stream reads all names, whatever was read from the descriptor before.
+            // Each stream reads all names, also those that another stream of the descriptor has read.
             for _ in 0..<2 {
                 var stream = try DirectoryStream(of: directory)
                 var count = 0

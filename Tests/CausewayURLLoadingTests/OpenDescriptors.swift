@@ -13,9 +13,11 @@ enum OpenDescriptors {
         }
     }
 
-    /// Makes the descriptors of a file refer to a device that cannot be synchronized.
+    /// Makes the descriptors of a file refer to a place without access (`O_PATH`), which the kernel does not
+    /// synchronize (`EBADF`). Foundation takes the error of a device, `EINVAL`, for success.
     static func spoil(_ path: String) {
-        let device = open("/dev/null", O_WRONLY | O_CLOEXEC)
+        let pathOnly: CInt = 0o10000000
+        let device = open("/dev/null", pathOnly | O_CLOEXEC)
         for descriptor in of(path) { _ = dup2(device, descriptor) }
         close(device)
     }

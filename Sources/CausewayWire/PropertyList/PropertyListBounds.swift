@@ -11,7 +11,7 @@ package enum PropertyListBounds {
     /// Returns whether a property list can be decoded safely. Lists that cannot be decoded may be refused too.
     package static func contain(_ bytes: [UInt8]) -> Bool {
         if bytes.starts(with: binaryMark) { return BinaryPropertyListShape(bytes)?.isBounded ?? false }
-        // The decoder also recognizes these marks of UTF-32, which nobody uses for property lists.
+        // The decoder also recognizes these marks of UTF-32, which no property list uses.
         guard !bytes.starts(with: [0, 0]), !bytes.starts(with: [0xFE, 0xFF, 0, 0]) else { return false }
         var depth = XMLPropertyListDepth(text(bytes))
         return depth.isAtMost(Self.depth)

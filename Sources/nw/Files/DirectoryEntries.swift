@@ -33,11 +33,28 @@ enum DirectoryEntries {
 
     /// Returns the names in a directory that begin with `prefix`, unsorted.
     static func names(in directory: String, beginningWith prefix: String) throws(NWError) -> [String] {
-        do throws(SystemError) {
-            return try DirectoryStream.names(in: directory).filter { $0.hasPrefix(prefix) }
-        } catch {
-            throw NWError(errno: error.errno)
+        guard let stream = opendir(directory) else { throw NWError(errno: errno) }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while true {
+            // readdir(3) returns no entry both at the end and after an error. Only an error changes `errno`.
+            errno = 0
+            guard let entry = readdir(stream) else { break }
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if let name, name.hasPrefix(prefix) { names.append(name) }
         }
+        guard errno == 0 else { throw NWError(errno: errno) }
+        return names
+    }
+
+    /// Returns a file's permission bits; `nil` if there is no such file.
+    static func permissions(of path: String) throws(NWError) -> mode_t? {
+        var information = stat()
+        if stat(path, &information) == 0 { return information.st_mode & 0o7777 }
+        guard errno == ENOENT else { throw NWError(errno: errno) }
+        return nil
     }
 
     /// Creates a directory under `/tmp` (or `TMPDIR`) that only this user can access, and returns its path.

@@ -165,21 +165,25 @@ enum LocalKeys {
 
     /// Returns the names of the files in a directory; `nil` if there is no such directory.
     private static func names(in directory: String) throws(PeerFailure) -> [String]? {
-        do throws(SystemError) {
-            return try DirectoryStream.names(in: directory)
+        do throws(NWError) {
+            return try DirectoryEntries.names(in: directory, beginningWith: "")
         } catch {
-            if error.errno == Errno.noEntry { return nil }
+            if error == .posix(.ENOENT) { return nil }
             throw unreadable(directory, error)
         }
     }
 
     /// Returns a file's permission bits; `nil` if there is no such file.
-    private static func permissions(of path: String) throws(PeerFailure) -> Int? {
-        do throws(SystemError) { return try FileStatus(path)?.permissions } catch { throw unreadable(path, error) }
+    private static func permissions(of path: String) throws(PeerFailure) -> mode_t? {
+        do throws(NWError) {
+            return try DirectoryEntries.permissions(of: path)
+        } catch {
+            throw unreadable(path, error)
+        }
     }
 
-    private static func unreadable(_ path: String, _ error: SystemError) -> PeerFailure {
+    private static func unreadable(_ path: String, _ error: NWError) -> PeerFailure {
         PeerFailure(
-            .file, "cannot read \(path): make this user its owner, with mode 700 for folders (\(error.message))")
+            .file, "cannot read \(path): make this user its owner, with mode 700 for folders (\(error))")
     }
 }
