@@ -79,30 +79,30 @@ final class DirectoryWalk {
     /// - Throws: ``HTTPServerError`` if the directory or one of its files cannot be read. An incomplete listing would
     ///   look like a complete one.
     func entries() throws(HTTPServerError) -> [Entry] {
+        // The names are read one at a time, so that a directory with millions of files does not fill the memory.
+        var stream = try names()
         var entries: [Entry] = []
-        for name in try names() where name.utf8.first != UInt8(ascii: ".") {
+        while entries.count < Self.maximumCount, let name = try Self.next(in: &stream) {
             // A file that is missing was removed after its name was read.
-            guard let found = try examine(name) else { continue }
+            guard name.utf8.first != UInt8(ascii: "."), let found = try examine(name) else { continue }
             let kind = found.st_mode & S_IFMT
             guard kind == S_IFREG || kind == S_IFDIR else { continue }
             entries.append(
                 Entry(
                     name: name, isDirectory: kind == S_IFDIR, byteCount: Int(found.st_size),
                     modified: found.st_mtim.tv_sec))
-            if entries.count == Self.maximumCount { break }
         }
         return entries.sorted { ($0.isDirectory ? 0 : 1, $0.name) < ($1.isDirectory ? 0 : 1, $1.name) }
     }
 
-    private func names() throws(HTTPServerError) -> [String] {
-        do throws(SystemError) {
-            var stream = try DirectoryStream(of: descriptor)
-            var names: [String] = []
-            while let name = try stream.next() { names.append(name) }
-            return names
-        } catch {
+    private func names() throws(HTTPServerError) -> DirectoryStream {
+        do throws(SystemError) { return try DirectoryStream(of: descriptor) } catch {
             throw ServedFile.failure(error.errno)
         }
+    }
+
+    private static func next(in names: inout DirectoryStream) throws(HTTPServerError) -> String? {
+        do throws(SystemError) { return try names.next() } catch { throw ServedFile.failure(error.errno) }
     }
 }
 
