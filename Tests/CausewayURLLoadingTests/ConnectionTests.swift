@@ -197,10 +197,13 @@ struct OldDownloadTests {
         let path: String
         /// Whether the descriptor of the file is closed when content arrives, so that the download cannot close it.
         let closesFile: Bool
+        /// Whether the download is cancelled after it has finished.
+        let cancelsAtEnd: Bool
 
-        init(path: String, closesFile: Bool = false) {
+        init(path: String, closesFile: Bool = false, cancelsAtEnd: Bool = false) {
             self.path = path
             self.closesFile = closesFile
+            self.cancelsAtEnd = cancelsAtEnd
             super.init()
         }
 
@@ -219,7 +222,10 @@ struct OldDownloadTests {
             note("\(length)")
             if closesFile { for descriptor in OpenDescriptors.of(path) { close(descriptor) } }
         }
-        func downloadDidFinish(_ download: NSURLDownload) { note("finished") }
+        func downloadDidFinish(_ download: NSURLDownload) {
+            if cancelsAtEnd { download.cancel() }
+            note("finished")
+        }
         func download(_ download: NSURLDownload, didFailWithError error: any Error) {
             note("failed \((error as NSError).code)")
         }
@@ -277,6 +283,17 @@ struct OldDownloadTests {
         try download.received(response, canceller)
         let exists = FileManager.default.fileExists(atPath: path)
         #expect(!exists)
+    }
+
+    @Test("A download that is cancelled after it has finished keeps its file")
+    func cancelsLast() async throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("causeway-\(UUID())").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let chooser = Chooser(path: path, cancelsAtEnd: true)
+        let request = URLRequest(url: URL(string: "data:,hello")!)
+        await run(chooser) { NSURLDownload(request: request, delegate: chooser) }
+        #expect(chooser.events.withLock { $0.last } == "finished")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("hello".utf8))
     }
 
     @Test("A download whose file cannot be closed fails, and its file is removed")

@@ -127,7 +127,7 @@ public import Foundation
     func end(_ error: (any Error)?) {
         events.addLast { [self] delegate in
             // The system can report only now that content could not be written, for example because a disk is full.
-            let closing = closeFile()
+            let closing = closeFile().failure
             guard let error = error ?? closing?.urlError(for: first.url) else {
                 return delegate.downloadDidFinish(self)
             }
@@ -136,21 +136,22 @@ public import Foundation
         }
     }
 
-    /// Closes the file of a download that was cancelled, and removes it unless the program keeps it.
+    /// Closes the file of a download that was cancelled, and removes it unless the program keeps it. A download that has
+    /// finished has no open file any more, and its file stays.
     private func abandonFile() {
-        _ = closeFile()
-        removeFailedFile()
+        if closeFile().wasOpen { removeFailedFile() }
     }
 
-    /// Closes the file. Returns the failure; `nil` if there is none.
-    private func closeFile() -> LoadFailure? {
-        file.withLock { handle -> LoadFailure? in
+    /// Closes the file. Returns whether this call closed it, and the failure; `nil` if there is none.
+    private func closeFile() -> (wasOpen: Bool, failure: LoadFailure?) {
+        file.withLock { handle -> (wasOpen: Bool, failure: LoadFailure?) in
+            let wasOpen = handle != nil
             defer { handle = nil }
             do {
                 try handle?.close()
-                return nil
+                return (wasOpen, nil)
             } catch {
-                return LoadFailure(.fileNotClosed, underlying: error)
+                return (wasOpen, LoadFailure(.fileNotClosed, underlying: error))
             }
         }
     }
