@@ -54,7 +54,8 @@ extension TaskCore {
         guard !isOver, !transfer.isUpload || received == 0 else { return false }
         let upload = (loader as? HTTPLoader)?.upload
         leaveLoader()
-        try? file?.close()
+        // If the file cannot be closed, its content may be lost. The next attempt must not continue after it.
+        if let file, (try? file.close()) == nil { file.remove() }
         if let upload, let originalRequest { transfer.note(upload, of: originalRequest, plan.source) }
         if transfer.isUpload { transfer.dropBody() }
         state.withLock { state in
