@@ -28,7 +28,10 @@ enum DirectoryEntries {
     /// that cannot be searched.
     static func exists(_ path: String) -> Bool {
         var information = stat()
-        return lstat(path, &information) == 0 || errno != ENOENT && errno != ENOTDIR
+        guard lstat(path, &information) != 0 else { return true }
+        let code = errno
+        // No file can have a name that is too long.
+        return code != ENOENT && code != ENOTDIR && code != ENAMETOOLONG
     }
 
     /// Returns the names in a directory that begin with `prefix`, unsorted.
