@@ -2,7 +2,7 @@
 ///
 /// Removes elements, attributes and styles that are not known to be safe, and scripts with their content. Makes
 /// references absolute and removes those with unsafe schemes. The result has a normal form: names in lower case, values
-/// in quotation marks, and end tags for all elements that need one.
+/// in quotation marks, and end tags for all elements that are open at the end.
 ///
 /// Browsers read the same elements and attributes from the result that the cleaner has judged. Each "<" begins a tag
 /// that the cleaner wrote. Values are judged as decoded, and are escaped again. SVG and MathML contain no HTML.

@@ -26,10 +26,9 @@ struct HTMLOpenElements: Sendable {
         return !kind.isDisjoint(with: [.table, .columnGroup, .rowGroup, .row])
     }
 
-    /// The open elements that need an end tag, innermost first.
-    var unended: [String] {
-        elements.reversed().filter { $0.kind.isDisjoint(with: HTMLRules.Kind.optionalEnd) }.map(\.name)
-    }
+    /// The open elements, innermost first. All need an end tag, because a paragraph or list item without one goes on
+    /// after the fragment, and keeps the end tags of inline elements around it from ending them.
+    var unended: [String] { elements.reversed().map(\.name) }
 
     /// Ends the elements that a start tag ends, such as the list item before a list item. Returns `false` if browsers
     /// ignore the start tag, because they permit no form in a form.

@@ -46,8 +46,6 @@ extension HTMLRules {
         static let implied: Kind = [.paragraph, .item, .term, .option, .optionGroup]
         /// A table's parts.
         static let tableParts: Kind = [.caption, .columnGroup, .rowGroup, .row, .cell]
-        /// Elements whose end tag is optional.
-        static let optionalEnd: Kind = [.implied, .tableParts]
     }
 
     /// The open element that a start tag ends.

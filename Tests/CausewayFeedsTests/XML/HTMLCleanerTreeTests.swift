@@ -30,7 +30,7 @@ struct HTMLCleanerTreeTests {
         Row("<style>a</styles></style/>b", "b"), Row("<xmp><b>a</b></xmp>", "<b>a</b>"),
         Row(
             "<noscript><p title=\"</noscript><img src=x onerror=y>\"></noscript>",
-            "<p title=\"&lt;/noscript&gt;&lt;img src=x onerror=y&gt;\">"),
+            "<p title=\"&lt;/noscript&gt;&lt;img src=x onerror=y&gt;\"></p>"),
         Row("<template><b>a</b></template><plaintext>c", "<b>a</b>c"),
         Row("a\u{0}b<b\u{0} title=c>d", "ab<b title=\"c\">d</b>"), Row("<!-- a > b", "b"),
         Row("<a href=\"x", "<a href=\"x\"></a>"),
@@ -42,10 +42,10 @@ struct HTMLCleanerTreeTests {
 
     static let foreignRows: [Row] = [
         Row("<svg><style><img title=\"</style><img src=x onerror=y>\"></svg>", "\(svg)</svg><img src=\"x\" />\">"),
-        Row("<svg><p>a<style><g title=\"</style><b>\">", "\(svg)</svg><p>a<b>\"></b>"),
+        Row("<svg><p>a<style><g title=\"</style><b>\">", "\(svg)</svg><p>a<b>\"></b></p>"),
         Row("<svg><desc><b>a</b><style>b</style></desc><G/><g/></svg>c", "\(svg)<desc>a</desc><g></g></svg>c"),
         Row("<svg><title>a<b></title></svg>", "\(svg)<title>a&lt;b></title></svg>"),
-        Row("<svg><g><p>a</svg>b", "\(svg)<g></g></svg><p>ab"), Row("<svg></p><g>a", "\(svg)<g>a</g></svg>"),
+        Row("<svg><g><p>a</svg>b", "\(svg)<g></g></svg><p>ab</p>"), Row("<svg></p><g>a", "\(svg)<g>a</g></svg>"),
         Row("<p><svg><g></p>a", "<p>\(svg)<g></g></svg></p>a"), Row("<svg><section>a<input>", "\(svg)a</svg>"),
         Row("<div><svg></div>a", "<div>\(svg)</svg></div>a"), Row("<svg><math><mi>a", "\(svg)a</svg>"),
         Row("<svg><![CDATA[<img src=x onerror=y>]]></svg>", "\(svg)&lt;![CDATA[</svg><img src=\"x\" />]]>"),
@@ -65,7 +65,7 @@ struct HTMLCleanerTreeTests {
     static let endRows: [Row] = [
         Row("</div></p>a</b></form>", "a"), Row("<div><b>a</div>c", "<div><b>a</div>c</b>"),
         Row("<b><p>a</b>c</p>", "<b><p>a</b>c</p>"), Row("<ul><li>a<li>b</ul>c</li>", "<ul><li>a<li>b</ul>c"),
-        Row("<p>a<p>b", "<p>a<p>b"), Row("<p><div>a</p>b", "<p><div>ab</div>"), Row("<a>b<a>c", "<a>b<a>c</a>"),
+        Row("<p>a<p>b", "<p>a<p>b</p>"), Row("<p><div>a</p>b", "<p><div>ab</div>"), Row("<a>b<a>c", "<a>b<a>c</a>"),
         Row("<h1>a<h2>b</h1>c</h2>", "<h1>a<h2>b</h1>c"), Row("<span><div>a</span></div>", "<span><div>a</div></span>"),
         Row("<form><div><form>a</form>b</div></form>", "<form><div>a</form>b</div>"),
         Row("<form><p>a</form>b</p>", "<form><p>a</form>b"), Row("<button>a<button>b", "<button>a<button>b</button>"),
@@ -73,12 +73,16 @@ struct HTMLCleanerTreeTests {
         Row("<table><div>a<tr><td>b<div>c</td></table></div>d", "<table>a<tr><td>b<div>c</td></table>d"),
         Row("<table><tr><td></div></table></table>a", "<table><tr><td></table>a"),
         Row("<table><table><td>a</table>b</table>", "<table><table><td>a</table>b"),
-        Row("<table><caption>a<tr><td>b</caption>c", "<table><caption>a<tr><td>bc</table>"),
+        Row("<table><caption>a<tr><td>b</caption>c", "<table><caption>a<tr><td>bc</td></tr></table>"),
         Row(
             "<select><option>a<div>b</div><svg><a>c</a></svg></select>d",
             "<select><option>abc</select>d"),
         Row("<select><option>a<input>b</select>", "<select><option>a</select><input />b"),
         Row("<div><select></div><select>a", "<div><select></select>a</div>"),
+        Row("<li hidden>a", "<li hidden=\"\">a</li>"), Row("<ul><li>a<li>b", "<ul><li>a<li>b</li></ul>"),
+        Row("<span hidden><p>a", "<span hidden=\"\"><p>a</p></span>"), Row("<b><dd>a", "<b><dd>a</dd></b>"),
+        Row("<table><tr><td>a", "<table><tr><td>a</td></tr></table>"),
+        Row("<select><option>a", "<select><option>a</option></select>"),
     ]
 
     @Test("End tags end elements of the fragment only, and all elements end", arguments: endRows)
