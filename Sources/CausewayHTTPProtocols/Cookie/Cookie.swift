@@ -1,3 +1,5 @@
+import CausewayWire
+
 /// A stored cookie (RFC 6265bis §5.7).
 package struct Cookie: Hashable, Sendable {
     package var name: [UInt8]
@@ -43,9 +45,12 @@ package struct Cookie: Hashable, Sendable {
     /// The cookie as sent in `Cookie`. Without a name, there is no equals sign (RFC 6265bis §5.8.3).
     package var pair: [UInt8] { name.isEmpty ? value : name + [UInt8(ascii: "=")] + value }
 
-    /// The name that a server reads from ``pair``: for a nameless cookie, the value up to its first equals sign.
+    /// The name that a server can read from ``pair``. For a nameless cookie, this is the value up to its first equals
+    /// sign, without equals signs and white space at its ends, because some servers skip them.
     var nameForServers: ArraySlice<UInt8> {
         guard name.isEmpty else { return name[...] }
-        return value.firstIndex(of: UInt8(ascii: "=")).map { value[..<$0] } ?? []
+        let text = value.drop(while: SetCookie.mayPrecedeName)
+        guard let end = text.firstIndex(of: UInt8(ascii: "=")) else { return [] }
+        return HTTPCharacters.trimmed(text[..<end])
     }
 }

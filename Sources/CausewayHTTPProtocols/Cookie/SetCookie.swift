@@ -124,7 +124,8 @@ package struct SetCookie: Equatable, Sendable {
             && zip(text, prefix.utf8).allSatisfy { URIBytes.isLetter($0) ? $0 | 0x20 == $1 | 0x20 : $0 == $1 }
     }
 
-    private static func mayPrecedeName(_ byte: UInt8) -> Bool {
+    /// Returns whether some servers skip a byte before a name.
+    static func mayPrecedeName(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: "=") || HTTPCharacters.isSpace(byte)
     }
 }

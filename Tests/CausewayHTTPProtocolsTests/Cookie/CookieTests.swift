@@ -196,6 +196,16 @@ struct CookieTests {
     }
 
     @Test(
+        "A nameless cookie does not hide a secure cookie, also not with characters that servers skip before a name",
+        arguments: ["=a=2", "==a=2", "= =\ta=2", "=a =2"])
+    func namelessAlone(field: String) {
+        var store = CookieStore()
+        #expect(store.receive("a=1; Secure".utf8, from: context("https://a.example/"), at: now) == .stored)
+        #expect(store.receive(field.utf8, from: context("http://a.example/"), at: now) == .ignored(.insecure))
+        #expect(store.receive("==b=2".utf8, from: context("http://a.example/"), at: now) == .stored)
+    }
+
+    @Test(
         "No source stores a nameless cookie whose value begins with a name prefix",
         arguments: ["__Host-a=b", "__host-a", "__Secure-a=b", "=__SECURE-a=b", " __Host-a=b"])
     func hiddenPrefix(value: String) {
