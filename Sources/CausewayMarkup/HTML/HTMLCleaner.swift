@@ -99,9 +99,7 @@ package struct HTMLCleaner {
         _ name: String, _ kind: HTMLRules.Kind, _ attributes: [HTMLAttribute], isEmpty: Bool
     ) {
         let isVoid = kind.contains(.void)
-        if !isVoid {
-            guard elements.prepare(for: kind), elements.count < Self.maximumDepth else { return }
-        }
+        guard elements.prepare(for: kind), isVoid || elements.count < Self.maximumDepth else { return }
         appendStart(of: name, rules.safe(attributes, of: name), isVoid: isVoid)
         guard !isVoid else { return }
         if isEmpty { appendEnd(of: name) } else { elements.open(name, kind) }

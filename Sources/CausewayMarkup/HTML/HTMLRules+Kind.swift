@@ -103,7 +103,7 @@ extension HTMLRules {
     private static let paragraphEnds = set(
         """
         address article aside blockquote center details dialog dir div dl dd dt fieldset figcaption figure footer form h1 h2 h3 \
-        h4 h5 h6 header li main menu nav ol p pre section summary table ul
+        h4 h5 h6 header hr li main menu nav ol p pre section summary table ul
         """)
 
     private static let formattingElements = set("a b big code em font i nobr s small strike strong tt u")

@@ -81,7 +81,8 @@ struct HTMLCleanerTreeTests {
         Row("<div><select></div><select>a", "<div><select></select>a</div>"),
         Row("<li hidden>a", "<li hidden=\"\">a</li>"), Row("<ul><li>a<li>b", "<ul><li>a<li>b</li></ul>"),
         Row("<span hidden><p>a", "<span hidden=\"\"><p>a</p></span>"), Row("<b><dd>a", "<b><dd>a</dd></b>"),
-        Row("<table><tr><td>a", "<table><tr><td>a</td></tr></table>"),
+        Row("<table><tr><td>a", "<table><tr><td>a</td></tr></table>"), Row("<p>a<hr>b</p>", "<p>a<hr />b"),
+        Row("<p>a<br>b<img>", "<p>a<br />b<img /></p>"), Row("<p><button><hr></p>a", "<p><button><hr />a</button></p>"),
         Row("<select><option>a", "<select><option>a</option></select>"),
     ]
 
