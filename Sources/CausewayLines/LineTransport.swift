@@ -6,6 +6,9 @@ public import FoundationEssentials
 /// One task may send while another receives. A send call returns when the next line can be queued, so a slow peer slows the sender down; a
 /// receiver that does not read slows the peer down.
 ///
+/// Calls in one direction must not overlap: before the next send call, wait until the previous one has ended, also if
+/// its task was cancelled. Otherwise a line can be lost or sent twice.
+///
 /// ```swift
 /// let transport = try await LineTransportKind.network.connect(to: "192.0.2.7", port: 9000)
 /// try await transport.open()

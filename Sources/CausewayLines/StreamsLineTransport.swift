@@ -106,7 +106,8 @@ public final class StreamsLineTransport: LineTransport, StreamDelegate {
 
     /// Closes the output stream and waits until all lines have been sent.
     ///
-    /// Cancellation: see ``LineTransport``. The stream is closed nevertheless when its lines have been sent.
+    /// Cancellation: see ``LineTransport``. If the rest of an earlier line still waits, the stream stays open, and the
+    /// call can be repeated. Otherwise the stream is closed nevertheless when its lines have been sent.
     public func sendEnd() async throws {
         try await flush()
         let ended = StreamSignal()
