@@ -29,6 +29,12 @@ final class PeerInterfaces: PeerLimits {
     func follow(_ monitor: NetworkStateMonitor) {
         let subscription = monitor.subscribe { [weak self] model in self?.changed(to: model) }
         state.withLock { state in state.subscription = subscription }
+        // The monitor pauses after a slow snapshot and after a failed one, so its first report may come only after the
+        // group is ready.
+        monitor.perform { [weak self] in
+            guard let self, self.state.withLock({ state in state.model == nil }) else { return }
+            self.changed(to: monitor.model)
+        }
     }
 
     func changed(to model: NetworkModel) {

@@ -104,6 +104,27 @@ extension Runtime {
             #expect([UInt32](1...4).filter { limits.accepts(from: $0) } == row.accepted)
         }
 
+        @Test("A connection from a group knows its interfaces also if the network monitor's first snapshot fails")
+        func failedSnapshot() async {
+            let lookCount = LockedValue(0)
+            let changes = NetworkChangeMonitor(context: .init(follow: { _ in nil }, after: { _, _ in }))
+            let monitor = NetworkStateMonitor(changes: changes) { _, _ -> NetworkModel? in
+                let number = lookCount.withLock { count -> Int in
+                    count += 1
+                    return count
+                }
+                return number == 1 ? nil : Self.model("")
+            }
+            var settings = SocketSettings(transport: .udp)
+            settings.allowsUltraConstrained = true
+            settings.requiredInterface = Self.wifi
+            let limits = PeerInterfaces(settings)
+            limits.follow(monitor)
+            await Engine.networkLoop.run {}
+            #expect(limits.accepts(from: 3) && !limits.accepts(from: 2))
+            #expect(limits.outgoing(toward: Self.peer) == 3)
+        }
+
         @Test("A connection from a group follows an interface that becomes expensive, and back")
         func change() throws {
             var settings = SocketSettings(transport: .udp)
