@@ -126,6 +126,16 @@ struct FilterTests {
         LongRow(testDescription: "or", expression: chain("ip", ["or"], 30_000), isAccepted: true),
         LongRow(testDescription: "short alternation", expression: chain("ip", ["and", "or"], 200), isAccepted: true),
         LongRow(testDescription: "alternation", expression: chain("ip", ["and", "or"], 30_000), isAccepted: false),
+        LongRow(
+            testDescription: "alternations side by side", expression: chain("(ip and tcp or ip)", ["or"], 300),
+            isAccepted: true),
+        LongRow(
+            testDescription: "alternations in alternations",
+            expression: "(\(chain("ip", ["and", "or"], 200))) and \(chain("ip", ["or", "and"], 200))",
+            isAccepted: false),
+        LongRow(
+            testDescription: "comparisons with sums", expression: chain("len + 1 > 5", ["and"], 300),
+            isAccepted: true),
         LongRow(testDescription: "values", expression: "port (\(chain("80", ["or"], 1_000)))", isAccepted: true),
         LongRow(
             testDescription: "alternating values", expression: "port (\(chain("80", ["or", "and"], 30_000)))",

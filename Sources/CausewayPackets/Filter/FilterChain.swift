@@ -5,20 +5,23 @@ struct FilterChain {
     private var nodes: [FilterNode]
     /// The joint of the nodes; `nil` for a single node.
     private var joint: FilterJoint?
+    /// The number of changes between "and" and "or". Each one makes the tree one level deeper.
+    private(set) var alternations = 0
 
     init(_ first: FilterNode) {
         nodes = [first]
     }
 
-    /// Adds a node. Returns whether its joint differs from the previous one: the tree is then one level deeper.
-    mutating func add(_ node: FilterNode, by joint: FilterJoint) -> Bool {
-        let isAlternation = self.joint.map { $0 != joint } ?? false
-        if isAlternation { nodes = [self.node] }
+    /// Adds a node.
+    mutating func add(_ node: FilterNode, by joint: FilterJoint) {
+        if let previous = self.joint, previous != joint {
+            nodes = [self.node]
+            alternations += 1
+        }
         // The first node can be a list too, for example one in parentheses.
         if nodes.count == 1, joint == .or, case .any(let inner) = nodes[0] { nodes = inner }
         self.joint = joint
         nodes.append(node)
-        return isAlternation
     }
 
     /// The joined nodes.

@@ -18,8 +18,9 @@ enum FilterLimit {
     /// The maximum nesting depth for arithmetic operands, and for parentheses in arithmetic expressions.
     static let operandDepth = 50
     static let arithmeticDepth = 40
-    /// The maximum number of changes between "and" and "or", and of arithmetic operators. Each one makes the tree of
-    /// the whole expression deeper, and functions walk through the tree recursively.
+    /// The maximum number of changes between "and" and "or" along one path through the tree of an expression, and of
+    /// arithmetic operators in one comparison. Each one makes the tree deeper, and functions walk through it
+    /// recursively.
     static let alternations = 256
     static let operations = 256
 }

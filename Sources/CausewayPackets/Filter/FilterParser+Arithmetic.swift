@@ -8,15 +8,19 @@ extension FilterParser {
 
     /// Parses a comparison that begins with a parenthesis. Consumes nothing if there is none.
     mutating func relationIfAny() throws(FilterError) -> FilterNode? {
-        let (start, before) = (position, operations)
+        let start = position
+        operations = 0
         guard let left = try? sum(0), comparison() != nil else {
-            (position, operations) = (start, before)
+            position = start
             return nil
         }
         return try relation(left)
     }
 
-    mutating func relation() throws(FilterError) -> FilterNode { try relation(try sum(0)) }
+    mutating func relation() throws(FilterError) -> FilterNode {
+        operations = 0
+        return try relation(try sum(0))
+    }
 
     private mutating func relation(_ left: Computed) throws(FilterError) -> FilterNode {
         guard let symbol = comparison() else { return try expected("a comparison") }
@@ -70,7 +74,7 @@ extension FilterParser {
             let place = token
             operations += 1
             guard operations <= FilterLimit.operations else {
-                return try fail("the expression has more than \(FilterLimit.operations) arithmetic operators")
+                return try fail("the comparison has more than \(FilterLimit.operations) arithmetic operators")
             }
             advance()
             let right = try sum(level + 1)

@@ -41,6 +41,7 @@ extension FilterParser {
             defer { depth -= 1 }
             guard depth < Self.deepest else { return try fail("the expression is nested too deeply") }
             advance()
+            let outer = beginChain()
             var chain = FilterChain(try primitive(qualifiers))
             while let joint = isJoint() {
                 advance()
@@ -48,6 +49,7 @@ extension FilterParser {
                 try join(next, by: joint, to: &chain)
             }
             guard take(symbol: ")") else { return try expected("')'") }
+            end(chain, in: outer)
             return chain.node
         case .symbol, .end: return try expected("a name or address")
         }

@@ -6,9 +6,10 @@ struct FilterParser {
     let settings: FilterSettings
     var depth = 0
     var nesting = 0
-    /// The number of changes between "and" and "or" without parentheses.
+    /// The changes between "and" and "or" in the chains inside the current one: the largest number along one path
+    /// through their trees.
     private var alternations = 0
-    /// The number of arithmetic operators.
+    /// The number of arithmetic operators in the current comparison.
     var operations = 0
     /// Maximum nesting depth, to protect the stack.
     static let deepest = 100
@@ -74,6 +75,7 @@ struct FilterParser {
         depth += 1
         defer { depth -= 1 }
         guard depth < Self.deepest else { return try fail("the expression is nested too deeply") }
+        let outer = beginChain()
         let first = try term()
         var qualifiers = first.1
         var chain = FilterChain(first.0)
@@ -87,16 +89,27 @@ struct FilterParser {
             }
             try join(next, by: joint, to: &chain)
         }
+        end(chain, in: outer)
         return (chain.node, qualifiers)
+    }
+
+    /// Begins to parse a chain. Returns the number of changes for ``end(_:in:)``.
+    mutating func beginChain() -> Int {
+        defer { alternations = 0 }
+        return alternations
+    }
+
+    /// Ends a chain inside an outer one. Chains side by side make the tree no deeper, so only the deepest one counts.
+    mutating func end(_ chain: FilterChain, in outer: Int) {
+        alternations = max(outer, alternations + chain.alternations)
     }
 
     /// Adds a node to a chain. Each change between "and" and "or" makes the tree deeper, so their number is limited.
     mutating func join(
         _ node: FilterNode, by joint: FilterJoint, to chain: inout FilterChain
     ) throws(FilterError) {
-        guard chain.add(node, by: joint) else { return }
-        alternations += 1
-        guard alternations <= FilterLimit.alternations else {
+        chain.add(node, by: joint)
+        guard alternations + chain.alternations <= FilterLimit.alternations else {
             return try fail("'and' and 'or' alternate too often: the maximum is \(FilterLimit.alternations) times")
         }
     }
@@ -126,6 +139,7 @@ struct FilterParser {
             return .not(try value(qualifiers))
         }
         guard take(symbol: "(") else { return try primitive(qualifiers) }
+        let outer = beginChain()
         var chain = FilterChain(try value(qualifiers))
         while let joint = isJoint() {
             advance()
@@ -133,6 +147,7 @@ struct FilterParser {
             try join(next, by: joint, to: &chain)
         }
         guard take(symbol: ")") else { return try expected("')'") }
+        end(chain, in: outer)
         return chain.node
     }
 
