@@ -153,14 +153,16 @@ final class ServiceBrowse: Sendable {
     /// Applies the limits to a changed network. Called on the network monitor's loop, one call at a time.
     private func networkChanged(_ model: NetworkModel) {
         let permitted = model.permittedIndices(constraints)
-        let (kept, stale) = progress.withLock { progress -> ([RecordQuestion], [RecordQuestion]) in
-            guard !progress.hasEnded, progress.found.permitted != permitted else { return ([], []) }
+        let questions = progress.withLock { progress -> (kept: [RecordQuestion], stale: [RecordQuestion])? in
+            guard !progress.hasEnded, progress.found.permitted != permitted else { return nil }
             let gone = progress.found.permit(only: permitted)
             let stale = gone.compactMap { progress.textQuestions.removeValue(forKey: $0) }
             return ([progress.question].compactMap { $0 } + Array(progress.textQuestions.values), stale)
         }
-        for question in stale { question.stop() }
-        for question in kept { question.limit(permitted) }
+        // Most changes of the network, for example of a route, leave the permitted interfaces as they are.
+        guard let questions else { return }
+        for question in questions.stale { question.stop() }
+        for question in questions.kept { question.limit(permitted) }
         publish()
     }
 
