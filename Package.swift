@@ -16,9 +16,8 @@ import PackageDescription
         (__GLIBC__, __GLIBC_MINOR__) >= (2, 36) ? ["-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"] : []
     /// Returns a developer's variable. It has an effect only in a clone, not in what the package manager checks out or unpacks for another package.
     func developerVariable(_ name: String) -> String? {
-        let folders = Context.packageDirectory.split(separator: "/")
-        let isClone = folders.dropLast().last != "checkouts" && access(Context.packageDirectory + "/.git", F_OK) == 0
-        return isClone ? Context.environment[name] : nil
+        let isCheckout = Context.packageDirectory.split(separator: "/").dropLast().last == "checkouts"
+        return !isCheckout && access(Context.packageDirectory + "/.git", F_OK) == 0 ? Context.environment[name] : nil
     }
 #else
     let (staticCPlusPlus, packedRelocations): ([String], [String]) = ([], [])
@@ -171,9 +170,7 @@ let tests: Rows = [
         "Causeway", "CausewayExercises", "CausewayHTTP", "CausewayHTTPProtocols", "CausewayProtocols",
         "CausewaySystem", "CausewayTestKit", "CausewayTypes", "CausewayWire",
     ],
-    "CausewayHTTPServerTests": [
-        "Causeway", "CausewayHTTPServer", "CausewayProtocols", "CausewaySystem", "CausewayTypes",
-    ],
+    "CausewayHTTPServerTests": ["CausewayHTTPServer", "CausewayProtocols", "CausewaySystem", "CausewayTypes"],
     "CausewayURLLoadingTests": [
         "Causeway", "CausewayHTTP", "CausewayHTTPProtocols", "CausewayProtocols", "CausewaySystem", "CausewayTestKit",
         "CausewayURLLoading", "CausewayWire",

@@ -1,4 +1,3 @@
-import Causeway
 import CausewayTypes
 import Testing
 
